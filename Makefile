@@ -1,0 +1,46 @@
+# Every target sets up what it needs: a machine with Python >= 3.11 and Java 17 is enough.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+STORE  ?= lmdb
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo check test soak bench format clean
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(READY)  ## create .venv with everything (done once, by whichever target comes first)
+
+$(READY): setup.cfg pyproject.toml
+	@echo "Setting up $(VENV): Spark and HBase clients included, some 500 MB, a minute or two."
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version) if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet --editable '.[dev]'
+	@touch $@
+
+demo: $(READY)  ## show the main job on the embedded store
+	$(BIN)/python -m neomodel.demo
+
+check: $(READY)  ## format, lint, types, architecture; seconds
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check --output-format concise .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q tests/test_architecture.py
+
+test: $(READY)  ## everything but the long forms; prints which stores ran
+	$(BIN)/python -m pytest -m 'not soak' tests
+
+soak: $(READY)  ## the long forms
+	$(BIN)/python -m pytest -m soak tests
+
+bench: $(READY)  ## benchmarks, each beside the raw driver in the same run
+	$(BIN)/python -m benchmarks
+
+format: $(READY)  ## rewrite the code in the house format
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:  ## remove .venv and what the tools left
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist *.egg-info

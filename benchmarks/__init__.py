@@ -1,0 +1,1 @@
+"""Benchmarks: every figure beside the raw driver, measured in the same run."""

@@ -1,0 +1,1 @@
+"""Metamodels that ship with neomodel, each built on its public API."""

@@ -1,0 +1,105 @@
+"""Every failure has a remedy; the class says which.
+
+Each error is also the builtin a caller would catch, pickles (an executor sends it to a driver), and is one
+sentence that holds all its fields: what was attempted, on what, what was found, what to do.
+"""
+
+from typing import Any, ClassVar
+
+import attrs
+
+_error = attrs.define(eq=False, slots=False)
+
+
+class NeomodelError(Exception):
+    """Any failure of this library. Subclasses say by name what to do about it."""
+
+    sentence: ClassVar[str]
+
+    def __str__(self) -> str:
+        return self.sentence.format_map(vars(self))
+
+
+@_error
+class InvalidStore(NeomodelError, ValueError):
+    """The store's URL means nothing, or points at something that is no store: fix the URL."""
+
+    sentence = "cannot open store {url!r}: {reason}"
+    url: str
+    reason: str
+
+
+@_error
+class InvalidValue(NeomodelError, ValueError, TypeError):
+    """An argument that can't be stored: fix the call. Nothing was changed."""
+
+    sentence = "{what} is {found!r}, expected {expected}"
+    what: str
+    found: Any
+    expected: str
+
+
+@_error
+class TableNotFound(NeomodelError, KeyError):
+    """The table is not there, or not any more: fix the name, or create it."""
+
+    sentence = "there is no table {table!r} in {store}; create it first, or see which there are with tables()"
+    table: str
+    store: str
+
+
+@_error
+class TableExists(NeomodelError, ValueError):
+    """The name is taken: use the table that is there, or drop it first."""
+
+    sentence = "table {table!r} already exists in {store}; open it, drop it first or take another name"
+    table: str
+    store: str
+
+
+@_error
+class ReadOnly(NeomodelError, PermissionError):
+    """A write on something opened for reading: open it for writing."""
+
+    sentence = "{operation} on {where} is refused: it was opened read-only"
+    operation: str
+    where: str
+
+
+@_error
+class Purged(NeomodelError, ValueError):
+    """A read of a time whose history was purged: read at the horizon or later."""
+
+    sentence = "{where} can't be read as of {at}: its history before {horizon} was purged; ask for a later time"
+    where: str
+    at: int
+    horizon: int
+
+
+@_error
+class StoreUnavailable(NeomodelError, ConnectionError):
+    """The store did not take the operation. Nothing of it was written; mend the cause or back off, and retry."""
+
+    sentence = "{operation} on {where} failed and wrote nothing: {reason}"
+    operation: str
+    where: str
+    reason: str
+
+
+@_error
+class OutcomeUnknown(NeomodelError, TimeoutError):
+    """A write left and no answer came. It may have been written: read before deciding."""
+
+    sentence = "{operation} on {where} got no answer ({reason}); it may have been written, read before deciding"
+    operation: str
+    where: str
+    reason: str
+
+
+@_error
+class CorruptStore(NeomodelError):
+    """What is stored can't be what was written. Stop: a person must look, and restore a copy."""
+
+    sentence = "{where} is damaged: {reason}; stop using it and restore a copy"
+    where: str
+    reason: str

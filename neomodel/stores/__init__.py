@@ -1,0 +1,45 @@
+"""Where rows are kept: the contract, the stores that fulfil it, and `open_store` to get one by URL."""
+
+from importlib import import_module
+
+from neomodel.errors import InvalidStore
+from neomodel.stores.base import (
+    ALWAYS_FITS,
+    VERSION,
+    Cell,
+    Mutation,
+    Region,
+    Row,
+    Store,
+    Table,
+    Version,
+    successor,
+)
+
+__all__ = [
+    "ALWAYS_FITS",
+    "VERSION",
+    "Cell",
+    "Mutation",
+    "Region",
+    "Row",
+    "Store",
+    "Table",
+    "Version",
+    "open_store",
+    "successor",
+]
+
+_MODULES = {"lmdb": "neomodel.stores.lmdb", "memory": "neomodel.stores.memory"}
+
+
+def open_store(url: str) -> Store:
+    """The store at `url`: ``lmdb:FOLDER`` (made if it is not there) or ``memory:``.
+
+    Imports the driver of that store and no other. Raises `InvalidStore` if the URL names no store.
+    """
+    scheme, colon, rest = url.partition(":")
+    if not colon or scheme not in _MODULES:
+        raise InvalidStore(url, "the URL must start with " + " or ".join(f"{name}:" for name in _MODULES))
+    store: Store = import_module(_MODULES[scheme]).open_url(url, rest)
+    return store

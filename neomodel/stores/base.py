@@ -1,0 +1,309 @@
+"""The store contract: tables of rows of bytes, every version kept, one atomic operation.
+
+A store holds tables. A table is a sorted map of rows; a row is a sorted map of cells; a cell has versions, each
+with the time the store gave it. Nothing here knows of objects.
+
+**Names.** A *key* is 1 or more bytes. A *column* is ``b"p:name"``: a *family* of one ASCII letter, a colon, a
+qualifier of 1 or more bytes. All bytes are allowed in keys, qualifiers and values, an empty value is a value.
+Rows are ordered by key and cells by column, bytewise. Every store takes a key and a column of together up to
+`ALWAYS_FITS` bytes; a store that can't take a longer one says so with `InvalidValue` before it writes anything.
+
+**Values.** A cell holds bytes. Writing None writes a *tombstone*: from its time on the cell reads as absent. Nothing
+is ever deleted in place but by `Table.purge`, so every past state can be read.
+
+**Atomicity.** All cells that one `swap`, or one mutation of `put_many`, writes to a row appear at once: no reader sees
+some of them. Nothing spans rows.
+
+**Durability.** A write that returned is kept, whatever happens to the process, where the store has the `DURABLE`
+capability.
+
+**Time.** Times are integers, microseconds since the epoch. The store stamps every mutation itself, later than every
+time it has stamped in that table before. `at=t` reads the newest version stamped at or before `t` of each cell;
+`at=None` the newest of all. A mutation may carry a time of its own, to bring in history recorded elsewhere:
+it must lie in the past, and whoever writes it vouches that nobody relies on what that past looked like without it.
+
+**Versions.** The cell `VERSION` of a row is what `swap` compares. A row is at liberty not to have one.
+
+**Failure.** A read raises `StoreUnavailable` when there is no answer. A write raises `StoreUnavailable` if certainly nothing
+of it was written and `OutcomeUnknown` if it may have been. Driver exceptions never leave a store.
+"""
+
+import re
+import secrets
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from types import TracebackType
+from typing import NamedTuple, Self
+
+import attrs
+
+from neomodel.errors import InvalidValue, Purged
+
+VERSION = b"t:version"
+ALWAYS_FITS = 240
+MAX_TIME = 2**63 - 1
+
+DURABLE = "durable"  # what was acknowledged survives the process
+SHARED = "shared"  # several processes work on one store at a time
+
+Row = dict[bytes, bytes]
+Cells = Mapping[bytes, bytes | None]
+Columns = Collection[bytes] | None
+
+
+class Mutation(NamedTuple):
+    """Cells to write to one row, at once. `time` only to bring in history; normally the store stamps."""
+
+    key: bytes
+    cells: Cells
+    time: int | None = None
+
+
+class Cell(NamedTuple):
+    """One live cell of a slice of a row."""
+
+    qualifier: bytes
+    time: int
+    value: bytes
+
+
+class Version(NamedTuple):
+    """One version of one cell, as `Table.history` tells it. A tombstone's value is None."""
+
+    key: bytes
+    column: bytes
+    time: int
+    value: bytes | None
+
+
+@attrs.frozen
+class Region:
+    """A range of keys, `start` included and `stop` not (None: to the end), and who serves it, if anybody does."""
+
+    start: bytes
+    stop: bytes | None
+    host: str | None = None
+    port: int | None = None
+
+
+def successor(version: bytes | None) -> bytes:
+    """A new value for `VERSION` after `version`: the next number, and a token nobody else can have made.
+
+    The number is for people. The token tells whose write it was when an answer got lost.
+    """
+    number = int(version.partition(b"-")[0]) if version else 0
+    return b"%d-%s" % (number + 1, secrets.token_hex(6).encode())
+
+
+class Table(ABC):
+    """One table. Making the object costs nothing and asks nothing; a call on a table that is not there raises
+    `TableNotFound`. Safe to use from any thread, and after a fork."""
+
+    name: str
+
+    @abstractmethod
+    def create(self, families: Iterable[str], *, splits: Iterable[bytes] = ()) -> None:
+        """Make the table, empty, with these families; raise `TableExists` if it is there.
+
+        `splits` are keys at which a store that has regions starts a new one.
+        """
+
+    @abstractmethod
+    def drop(self) -> None:
+        """Remove the table and all its history, or raise `TableNotFound`. It is gone at once for everybody."""
+
+    @abstractmethod
+    def get(self, key: bytes, *, at: int | None = None, columns: Columns = None) -> Row | None:
+        """The live cells of a row, sorted; None if it has none. One round trip.
+
+        `columns` names what to read: columns (``b"p:name"``) and whole families (``b"p:"``); None is everything.
+        """
+
+    @abstractmethod
+    def get_many(self, keys: Iterable[bytes], *, at: int | None = None, columns: Columns = None) -> dict[bytes, Row]:
+        """The rows of those keys that have live cells, by key, as `get` reads each. One round trip per region."""
+
+    @abstractmethod
+    def cells(
+        self,
+        key: bytes,
+        family: str,
+        start: bytes = b"",
+        stop: bytes | None = None,
+        *,
+        at: int | None = None,
+        limit: int | None = None,
+        reverse: bool = False,
+    ) -> Iterator[Cell]:
+        """The live cells of one family of one row with `start` <= qualifier < `stop`, at most `limit`.
+
+        In order, or from the end if `reverse`. Streams: memory does not grow with the row. The first cell costs one
+        seek, wherever it lies and however many versions there are.
+        """
+
+    @abstractmethod
+    def scan(
+        self,
+        start: bytes = b"",
+        stop: bytes | None = None,
+        *,
+        at: int | None = None,
+        columns: Columns = None,
+    ) -> Iterator[tuple[bytes, Row]]:
+        """Rows with `start` <= key < `stop` that have live cells among `columns`, in key order, each whole.
+
+        Streams: memory does not grow with the table. Without `at` each row is read as it is at some moment of the
+        scan, and a row that is there throughout is seen exactly once; with `at`, the whole is of that time.
+        """
+
+    @abstractmethod
+    def history(
+        self,
+        start: bytes = b"",
+        stop: bytes | None = None,
+        *,
+        columns: Columns = None,
+        since: int | None = None,
+        until: int | None = None,
+    ) -> Iterator[Version]:
+        """Every version that is kept, tombstones included, by key and column, the newest first. Streams like `scan`.
+
+        With bounds: those with `since` < time <= `until`, all of them, or `Purged` if some are gone.
+        """
+
+    @abstractmethod
+    def swap(self, key: bytes, expected: bytes | None, cells: Cells) -> bool:
+        """Write `cells` if the row's `VERSION` is `expected` (None: it has none), all in one atomic step.
+
+        True if written, False if somebody else was first and nothing changed. `cells` must set `VERSION` to
+        something else than `expected`: use `successor`, so that after `OutcomeUnknown` the row tells who won.
+        One round trip.
+        """
+
+    @abstractmethod
+    def put_many(self, mutations: Iterable[Mutation]) -> None:
+        """Write without asking: for rows nobody else can know yet, and for writes that may be repeated.
+
+        In the order given, each mutation atomic; consumes the iterable in batches, one round trip each. If it raises,
+        a leading part may have been written: writing all of it again is right.
+        """
+
+    @abstractmethod
+    def regions(self) -> list[Region]:
+        """Ranges that cover all keys exactly once, in order: the units for parallel work."""
+
+    @abstractmethod
+    def now(self) -> int:
+        """A time that is complete: every write that returned before this call reads at it, and every write that
+        begins after it is stamped later. Reading ``at`` it again gives the same answer for ever (see
+        `Store.settling` for stores that many machines write to)."""
+
+    @abstractmethod
+    def purge(self, before: int) -> int:
+        """Forget what only reads before `before` could see; reads from then on are the same as ever.
+
+        Returns how many versions went. Asking for a time before the horizon raises `Purged` from now on.
+        """
+
+
+class Store(ABC):
+    """A set of tables behind one URL. A context manager; closing twice is harmless."""
+
+    url: str
+    capabilities: frozenset[str] = frozenset()
+    settling: int = 0
+    """Microseconds until a time is complete whoever else writes: design, *Time*, t_con."""
+
+    @abstractmethod
+    def table(self, name: str) -> Table:
+        """The table of that name, whether it exists or not. Costs nothing."""
+
+    @abstractmethod
+    def tables(self) -> list[str]:
+        """The names of the tables there are, sorted. One round trip."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of files and connections. What was acknowledged is safe without it."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+# What every store checks before it touches anything, in one place.
+
+_TABLE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
+_FAMILY = re.compile(r"[A-Za-z]")
+
+
+def check_name(name: str) -> str:
+    if not _TABLE_NAME.fullmatch(name):
+        raise InvalidValue("a table's name", name, "up to 200 letters, digits and _ . -, not starting with . or -")
+    return name
+
+
+def check_families(families: Iterable[str]) -> frozenset[bytes]:
+    """The families as the two bytes their columns start with."""
+    names = list(families)
+    if not names or not all(_FAMILY.fullmatch(name) for name in names):
+        raise InvalidValue("a table's families", names, "one or more, each a single ASCII letter")
+    return frozenset(name.encode() + b":" for name in names)
+
+
+def check_key(key: bytes) -> bytes:
+    if not key or not isinstance(key, bytes):
+        raise InvalidValue("a row key", key, "1 or more bytes")
+    return key
+
+
+def check_cells(cells: Cells, families: Collection[bytes]) -> None:
+    if not cells:
+        raise InvalidValue("a mutation", cells, "one cell or more")
+    for column, value in cells.items():
+        if column[:2] not in families or len(column) < 3:
+            raise InvalidValue("a column", column, _families_and(families, "a qualifier"))
+        if value is not None and not isinstance(value, bytes):
+            raise InvalidValue(f"the value of {column!r}", value, "bytes, or None for a tombstone")
+
+
+def check_swap(expected: bytes | None, cells: Cells) -> None:
+    if cells.get(VERSION, expected) == expected:
+        raise InvalidValue(
+            f"{VERSION.decode()} in a swap", cells.get(VERSION), "a new value: successor(expected) makes one"
+        )
+
+
+def check_columns(columns: Columns, families: Collection[bytes]) -> list[bytes]:
+    """The selection in order, without what a whole family in it covers anyway; None selects every family."""
+    selected = sorted(families if columns is None else set(columns))
+    for column in selected:
+        if column[:2] not in families:
+            raise InvalidValue("a column to read", column, _families_and(families, "if wanted a qualifier"))
+    return [column for column in selected if len(column) == 2 or column[:2] not in selected]
+
+
+def check_time(time: int, now: int) -> int:
+    if not 0 <= time <= now:
+        raise InvalidValue("a time of history", time, f"a past one, 0 to {now}")
+    return time
+
+
+def check_at(at: int | None, horizon: int, where: str) -> int:
+    """The time to read at: the end of time if None."""
+    if at is None:
+        return MAX_TIME
+    if not 0 <= at <= MAX_TIME:
+        raise InvalidValue("a time to read at", at, "microseconds since the epoch")
+    if at < horizon:
+        raise Purged(where, at, horizon)
+    return at
+
+
+def _families_and(families: Collection[bytes], more: str) -> str:
+    names = ", ".join(sorted(family.decode() for family in families))
+    return f"a family of the table ({names}) and {more}"

@@ -1,0 +1,250 @@
+"""The specification of a store, in plain dicts. Every other store must agree with this one.
+
+Written to be read: a lock around everything, and sorting where order is promised. `memory:` is a store of its own each
+time it is opened; `memory:NAME` is one and the same wherever this process opens it.
+"""
+
+import bisect
+import itertools
+import threading
+import time
+from collections.abc import Iterable, Iterator
+
+from neomodel.errors import TableExists, TableNotFound
+from neomodel.stores.base import (
+    VERSION,
+    Cell,
+    Cells,
+    Columns,
+    Mutation,
+    Region,
+    Row,
+    Store,
+    Table,
+    Version,
+    check_at,
+    check_cells,
+    check_columns,
+    check_families,
+    check_key,
+    check_name,
+    check_swap,
+    check_time,
+)
+
+_Versions = list[tuple[int, bytes | None]]  # oldest first
+
+
+class _Content:
+    """What a table holds. A dropped table's content is simply no longer found."""
+
+    def __init__(self, families: frozenset[bytes], splits: list[bytes]) -> None:
+        self.families = families
+        self.splits = splits
+        self.horizon = 0
+        self.rows: dict[bytes, dict[bytes, _Versions]] = {}
+
+
+class MemoryStore(Store):
+    """Tables in this process's memory: gone when it ends."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.lock = threading.RLock()
+        self.contents: dict[str, _Content] = {}
+        self.clock = 0
+
+    def table(self, name: str) -> Table:
+        return MemoryTable(self, check_name(name))
+
+    def tables(self) -> list[str]:
+        with self.lock:
+            return sorted(self.contents)
+
+    def close(self) -> None:
+        pass
+
+    def tick(self) -> int:
+        """A time later than every one before it, and never before the wall clock's."""
+        self.clock = max(time.time_ns() // 1000, self.clock + 1)
+        return self.clock
+
+
+class MemoryTable(Table):
+    def __init__(self, store: MemoryStore, name: str) -> None:
+        self.name = name
+        self._store = store
+
+    # the table itself
+
+    def create(self, families: Iterable[str], *, splits: Iterable[bytes] = ()) -> None:
+        content = _Content(check_families(families), sorted({check_key(split) for split in splits}))
+        with self._store.lock:
+            if self.name in self._store.contents:
+                raise TableExists(self.name, self._store.url)
+            self._store.contents[self.name] = content
+
+    def drop(self) -> None:
+        with self._store.lock:
+            self._content()
+            del self._store.contents[self.name]
+
+    def regions(self) -> list[Region]:
+        bounds = [b"", *self._content().splits, None]
+        return [Region(start or b"", stop) for start, stop in itertools.pairwise(bounds)]
+
+    def now(self) -> int:
+        with self._store.lock:
+            self._content()
+            return self._store.clock
+
+    # reading
+
+    def get(self, key: bytes, *, at: int | None = None, columns: Columns = None) -> Row | None:
+        return self.get_many([key], at=at, columns=columns).get(key)
+
+    def get_many(self, keys: Iterable[bytes], *, at: int | None = None, columns: Columns = None) -> dict[bytes, Row]:
+        with self._store.lock:
+            rows = {check_key(key): self._row(key, at, columns) for key in keys}
+            return {key: row for key, row in rows.items() if row}
+
+    def cells(
+        self,
+        key: bytes,
+        family: str,
+        start: bytes = b"",
+        stop: bytes | None = None,
+        *,
+        at: int | None = None,
+        limit: int | None = None,
+        reverse: bool = False,
+    ) -> Iterator[Cell]:
+        with self._store.lock:
+            row = self._content().rows.get(check_key(key), {})
+            live = self._live(row, at, [family.encode() + b":"])
+            cells = [Cell(column[2:], time, value) for column, time, value in live]
+        inside = [c for c in cells if start <= c.qualifier and (stop is None or c.qualifier < stop)]
+        yield from (inside[::-1] if reverse else inside)[:limit]
+
+    def scan(
+        self,
+        start: bytes = b"",
+        stop: bytes | None = None,
+        *,
+        at: int | None = None,
+        columns: Columns = None,
+    ) -> Iterator[tuple[bytes, Row]]:
+        for key in self._keys(start, stop):
+            row = self.get(key, at=at, columns=columns)
+            if row:
+                yield key, row
+
+    def history(
+        self,
+        start: bytes = b"",
+        stop: bytes | None = None,
+        *,
+        columns: Columns = None,
+        since: int | None = None,
+        until: int | None = None,
+    ) -> Iterator[Version]:
+        content = self._content()
+        check_at(since, content.horizon, self._where())
+        last = check_at(until, content.horizon, self._where())
+        for key in self._keys(start, stop):
+            for column, versions in self._selected(content.rows.get(key, {}), columns):
+                for time_, value in reversed(versions):
+                    if (since is None or time_ > since) and time_ <= last:
+                        yield Version(key, column, time_, value)
+
+    # writing
+
+    def swap(self, key: bytes, expected: bytes | None, cells: Cells) -> bool:
+        with self._store.lock:
+            self._check(key, cells)
+            check_swap(expected, cells)
+            if (self._row(key, None, [VERSION]) or {}).get(VERSION) != expected:
+                return False
+            self._write(key, cells, self._store.tick())
+            return True
+
+    def put_many(self, mutations: Iterable[Mutation]) -> None:
+        for key, cells, time_ in mutations:
+            with self._store.lock:
+                self._check(key, cells)
+                now = self._store.tick()
+                self._write(key, cells, now if time_ is None else check_time(time_, now))
+
+    def purge(self, before: int) -> int:
+        gone = 0
+        with self._store.lock:
+            content = self._content()
+            check_time(before, self._store.tick())
+            content.horizon = max(before, content.horizon)
+            for row in content.rows.values():
+                for column, versions in list(row.items()):
+                    seen = _seen(versions, before)
+                    useless = seen if seen and versions[seen - 1][1] is None else max(seen - 1, 0)
+                    row[column] = versions[useless:]
+                    gone += useless
+        return gone
+
+    # how
+
+    def _where(self) -> str:
+        return f"table {self.name!r} of {self._store.url}"
+
+    def _content(self) -> _Content:
+        try:
+            return self._store.contents[self.name]
+        except KeyError:
+            raise TableNotFound(self.name, self._store.url) from None
+
+    def _keys(self, start: bytes, stop: bytes | None) -> list[bytes]:
+        with self._store.lock:
+            rows = self._content().rows
+            return sorted(key for key in rows if start <= key and (stop is None or key < stop))
+
+    def _selected(self, row: dict[bytes, _Versions], columns: Columns) -> Iterator[tuple[bytes, _Versions]]:
+        wanted = check_columns(columns, self._content().families)
+        for column, versions in sorted(row.items()):
+            if column in wanted or column[:2] in wanted:
+                yield column, versions
+
+    def _live(
+        self, row: dict[bytes, _Versions], at: int | None, columns: Columns
+    ) -> Iterator[tuple[bytes, int, bytes]]:
+        when = check_at(at, self._content().horizon, self._where())
+        for column, versions in self._selected(row, columns):
+            seen = _seen(versions, when)
+            if seen:
+                time_, value = versions[seen - 1]
+                if value is not None:
+                    yield column, time_, value
+
+    def _row(self, key: bytes, at: int | None, columns: Columns) -> Row:
+        row = self._content().rows.get(key, {})
+        return {column: value for column, _, value in self._live(row, at, columns)}
+
+    def _check(self, key: bytes, cells: Cells) -> None:
+        check_key(key)
+        check_cells(cells, self._content().families)
+
+    def _write(self, key: bytes, cells: Cells, time_: int) -> None:
+        row = self._content().rows.setdefault(key, {})
+        for column, value in cells.items():
+            others = [version for version in row.get(column, []) if version[0] != time_]
+            row[column] = sorted([*others, (time_, value)], key=lambda version: version[0])
+
+
+def _seen(versions: _Versions, at: int) -> int:
+    """How many of the versions are at or before a time."""
+    return bisect.bisect_right(versions, at, key=lambda version: version[0])
+
+
+_named: dict[str, MemoryStore] = {}
+
+
+def open_url(url: str, rest: str) -> Store:
+    """`rest` is what follows ``memory:``: nothing, or a name to share the store by within this process."""
+    return _named.setdefault(rest, MemoryStore(url)) if rest else MemoryStore(url)

@@ -1,0 +1,1 @@
+"""neomodel on Apache Spark."""
