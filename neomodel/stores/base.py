@@ -24,8 +24,8 @@ it must lie in the past, and whoever writes it vouches that nobody relies on wha
 
 **Versions.** The cell `VERSION` of a row is what `swap` compares. A row is at liberty not to have one.
 
-**Failure.** A read raises `StoreUnavailable` when there is no answer. A write raises `StoreUnavailable` if certainly nothing
-of it was written and `OutcomeUnknown` if it may have been. Driver exceptions never leave a store.
+**Failure.** A read raises `StoreUnavailable` when there is no answer. A write raises `StoreUnavailable` if certainly
+nothing of it was written and `OutcomeUnknown` if it may have been. Driver exceptions never leave a store.
 """
 
 import re
