@@ -14,8 +14,9 @@ What the file holds, by the first byte of the key; `encoding` says how a version
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any, TypeVar, cast
 from zlib import crc32
 
 import attrs
@@ -50,9 +51,9 @@ from neomodel.stores.lmdb_walk import ROW
 
 _NEXT_KEY, _TABLE_KEY, _DROPPED_KEY = b"\0next", b"\0table\0", b"\0dropped\0"
 _CELLS, _SAMPLES = b"\1", b"\2"
-_LONGEST_KEY = 511  # LMDB as it is built for py-lmdb
 _BATCH = 256  # rows or cells read in one transaction
-_WRITES = 5_000  # mutations written, or versions removed, in one transaction
+_WRITES = 10_000  # mutations written in one transaction
+_MOST_TAILS = 4096
 _SAMPLED = 256  # of that many rows, one is a sample
 _REGION_ROWS, _MOST_REGIONS = 8192, 16
 
@@ -66,6 +67,7 @@ class _Entry:
     number: bytes
     horizon: int
     families: frozenset[bytes]
+    tails: dict[bytes, bytes] = attrs.field(factory=dict, init=False, eq=False)  # of columns known to be right
     cells: bytes = attrs.field(init=False)
 
     @cells.default
@@ -254,12 +256,11 @@ class LmdbTable(Table):
         check_swap(expected, cells)
         with self._file.writing("swap") as txn:
             entry = self._entry(txn)
-            stored = self._versions(entry, key, cells)
             current = _row(txn.cursor(), entry, key, _parts((VERSION,), entry), b"")
             if (current[VERSION] if current else None) != expected:
+                check_cells(cells, entry.families)
                 return False
-            stamp = encode_time(lmdb_file.tick(txn, 1))
-            txn.cursor().putmulti([(cell + stamp, value) for cell, value in stored])
+            self._put(txn, _writes(entry, key, cells, lmdb_file.tick(txn, 1)))
             self._sample(txn, entry, [key])
             return True
 
@@ -268,13 +269,11 @@ class LmdbTable(Table):
         while batch := list(itertools.islice(remaining, _WRITES)):
             with self._file.writing("put_many") as txn:
                 entry = self._entry(txn)
-                now = lmdb_file.tick(txn, len(batch))
                 writes: list[tuple[bytes, bytes]] = []
-                for stamp, (key, cells, time) in enumerate(batch, now):
-                    inverse = encode_time(stamp if time is None else check_time(time, stamp))
-                    writes += [(cell + inverse, value) for cell, value in self._versions(entry, key, cells)]
-                txn.cursor().putmulti(writes)
-                self._sample(txn, entry, [key for key, _, _ in batch])
+                for stamp, (key, cells, time) in enumerate(batch, lmdb_file.tick(txn, len(batch))):
+                    writes += _writes(entry, key, cells, stamp if time is None else check_time(time, stamp))
+                self._put(txn, writes)
+                self._sample(txn, entry, (key for key, _, _ in batch))
 
     def purge(self, before: int) -> int:
         with self._file.writing("purge") as txn:
@@ -313,19 +312,15 @@ class LmdbTable(Table):
     def _inverse(self, at: int | None, entry: _Entry) -> bytes:
         return b"" if at is None else encode_time(check_at(at, entry.horizon, self._where()))
 
-    def _versions(self, entry: _Entry, key: bytes, cells: Cells) -> list[tuple[bytes, bytes]]:
-        """Stored keys, but for the time, and stored values."""
-        check_cells(cells, entry.families)
-        head = entry.cells + escape(check_key(key)) + b"\0"
-        stored = [(head + escape(column) + b"\0", encode_value(value)) for column, value in cells.items()]
-        longest = max(len(cell) for cell, _ in stored) + 8
-        if longest > _LONGEST_KEY:
+    def _put(self, txn: Any, writes: list[tuple[bytes, bytes]]) -> None:
+        try:
+            txn.cursor().putmulti(writes)
+        except lmdb_file.BadLength as exc:
             raise InvalidValue(
-                "the length of a row key with its longest column",
-                longest,
-                f"at most {_LONGEST_KEY} as LMDB stores them",
-            )
-        return stored
+                "the length of a row key with its column, as LMDB stores them,",
+                max(len(key) for key, _ in writes),
+                f"at most {lmdb_file.LONGEST_KEY}",
+            ) from exc
 
     def _sample(self, txn: Any, entry: _Entry, keys: Iterable[bytes]) -> None:
         for key in keys:
@@ -357,11 +352,35 @@ def _end(entry: _Entry, stop: bytes | None) -> bytes:
 
 
 def _parts(columns: Columns, entry: _Entry) -> list[tuple[bytes, bytes]]:
-    return walk.ranges(None if columns is None else check_columns(columns, entry.families))
+    return walk.WHOLE if columns is None else walk.ranges(check_columns(columns, entry.families))
 
 
 def _row(cursor: Any, entry: _Entry, key: bytes, parts: list[tuple[bytes, bytes]], inverse: bytes) -> Row | None:
     return walk.row_at(cursor, entry.cells + escape(check_key(key)), parts, inverse)
+
+
+def _writes(entry: _Entry, key: bytes, cells: Cells, time: int) -> list[tuple[bytes, bytes]]:
+    """The stored keys and values of a mutation."""
+    head = entry.cells + escape(check_key(key))
+    inverse = encode_time(time)
+    tails = entry.tails
+    with suppress(KeyError, TypeError):  # of what needs a closer look: a column seen first, a tombstone, nonsense
+        plain = cast(Mapping[bytes, bytes], cells)
+        writes = [
+            (head + tails[column] + inverse, value if value >= b"\1" else encode_value(value))
+            for column, value in plain.items()
+        ]
+        if writes:
+            return writes
+    check_cells(cells, entry.families)
+    if len(tails) < _MOST_TAILS:
+        tails.update((column, _tail(column)) for column in cells)
+    return [(head + _tail(column) + inverse, encode_value(value)) for column, value in cells.items()]
+
+
+def _tail(column: bytes) -> bytes:
+    """What stands between row key and time in a stored key."""
+    return b"\0" + escape(column) + b"\0"
 
 
 def open_url(url: str, rest: str, *, create: bool) -> Store:

@@ -22,6 +22,8 @@ import lmdb.verify
 from neomodel.errors import CorruptStore, InvalidStore, NeomodelError, OutcomeUnknown, StoreUnavailable
 
 DriverError = lmdb.Error
+BadLength = lmdb.BadValsizeError
+LONGEST_KEY = 511  # LMDB as it is built for py-lmdb
 FORMAT_KEY, FORMAT = b"\0format", b"neomodel 1"
 CLOCK_KEY = b"\0clock"
 _ADDRESS_SPACE = 1 << 40

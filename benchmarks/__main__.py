@@ -1,0 +1,9 @@
+"""`make bench`: print every table. A figure below what is wanted is marked, and the exit status says so."""
+
+import sys
+
+from benchmarks import lmdb_store
+
+tables = [lmdb_store.report()]
+print("\n\n".join(tables))
+sys.exit(any("**below**" in text for text in tables))
