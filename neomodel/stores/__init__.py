@@ -34,10 +34,9 @@ _MODULES = {"lmdb": "neomodel.stores.lmdb", "memory": "neomodel.stores.memory"}
 
 
 def open_store(url: str, *, create: bool = True) -> Store:
-    """The store at `url`: ``lmdb:FOLDER`` (made if it is not there) or ``memory:``.
+    """The store at `url`: ``lmdb:FOLDER`` or ``memory:``, made if it is not there unless `create` is false.
 
-    Imports the driver of that store and no other. Raises `InvalidStore` if the URL names no store; without `create`
-    also if there is nothing at it yet.
+    Imports the driver of that store and no other. Raises `InvalidStore` if the URL names no store.
     """
     scheme, colon, rest = url.partition(":")
     if not colon or scheme not in _MODULES:

@@ -248,5 +248,5 @@ _named: dict[str, MemoryStore] = {}
 def open_url(url: str, rest: str, *, create: bool) -> Store:
     """`rest` is what follows ``memory:``: nothing, or a name to share the store by within this process."""
     if not create and rest not in _named:
-        raise InvalidStore(url, "nothing was stored in this process's memory by that name; use a store on disk")
+        raise InvalidStore(url, "there is no store of that name in this process")
     return _named.setdefault(rest, MemoryStore(url)) if rest else MemoryStore(url)
