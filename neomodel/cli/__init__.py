@@ -17,7 +17,7 @@ import typer
 from neomodel import __version__
 from neomodel.cli.app import command
 from neomodel.cli.frame import Refused, say
-from neomodel.errors import NeomodelError
+from neomodel.errors import InvalidStore, NeomodelError
 
 BAD_INPUT, BUG, INTERRUPTED, PIPE_CLOSED = 2, 70, 130, 141
 
@@ -28,13 +28,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status = _invoke(sys.argv[1:] if arguments is None else arguments)
         sys.stdout.flush()
-    except (KeyboardInterrupt, typer.Abort):
+    except KeyboardInterrupt:
         return _fail(INTERRUPTED, "interrupted")
     except (BrokenPipeError, SystemExit):  # rich, and nobody else here, answers a closed pipe with SystemExit
         _discard_output()
         return PIPE_CLOSED
     except typer.TyperException as exc:
         return _fail(BAD_INPUT, _usage(exc))
+    except InvalidStore as exc:
+        return _fail(BAD_INPUT, f"{exc}; --store names another one")
     except (Refused, NeomodelError) as exc:
         return _fail(BAD_INPUT, str(exc))
     except OSError as exc:

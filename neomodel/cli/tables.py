@@ -77,10 +77,21 @@ def drop(
         table = _existing(opened, name)
         if not yes and not (sys.stdin and sys.stdin.isatty()):
             raise Refused(f"`drop {name}` would ask first, but stdin is no terminal; say --yes if you are sure")
-        if not yes and not typer.confirm(f"Drop {name!r} and all its history from {store}?", err=True):
+        if not yes and not _confirmed(f"Drop {name!r} and all its history from {store}?"):
             say("nothing was dropped")
             raise typer.Exit(1)
         table.drop()
+
+
+def _confirmed(question: str) -> bool:
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    answer = ""
+    try:
+        answer = sys.stdin.readline()
+    finally:
+        if not answer.endswith("\n"):  # Ctrl-C or Ctrl-D: what is said next begins on a line of its own
+            print(file=sys.stderr)
+    return answer.strip().lower() in ("y", "yes")
 
 
 # finding
@@ -127,7 +138,7 @@ def _counter(what: str) -> Iterator[Callable[[int], None]]:
 
     console = Console(stderr=True)
     columns = TextColumn("{task.description}: {task.completed:,} rows"), TimeElapsedColumn()
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task(what, total=None)
         yield lambda rows: progress.advance(task, rows)
 
