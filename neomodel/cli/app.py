@@ -1,0 +1,79 @@
+"""The table of contents: every command, in the order and under the heading in which `neomodel --help` lists it."""
+
+from typing import Annotated
+
+import typer
+from typer.main import get_command
+
+from neomodel import __version__
+from neomodel.cli import planned, tables
+from neomodel.cli.frame import Commands, StoreBefore
+
+app = typer.Typer(
+    help="Keep models that are too large for memory in a store, look at them and bring them out again.",
+    epilog="`neomodel COMMAND --help` explains a command.\nExample:\n$ neomodel show --help",
+    add_completion=False,
+    rich_markup_mode="rich",
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"neomodel {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    context: typer.Context,
+    store: StoreBefore = "",  # noqa: ARG001  the commands' own --store looks it up
+    version: Annotated[  # noqa: ARG001  done by its callback
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version.")
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        print(context.get_help(), end="")
+
+
+_commands = Commands(app)
+
+_INTO_AND_OUT = "Models: in and out"
+_commands.add(
+    planned.import_,
+    "neomodel import jdt.xmi --metamodel java.ecore --model jdt",
+    "neomodel import a.xmi b.xmi --metamodel java.ecore --model jdt",
+    name="import",
+    panel=_INTO_AND_OUT,
+    needs="the XMI reader",
+)
+_commands.add(planned.export, "neomodel export jdt jdt.xmi", panel=_INTO_AND_OUT, needs="the XMI writer")
+
+_LOOK = "Models: look and look after"
+_commands.add(tables.models, "neomodel models", "neomodel models --json --store lmdb:/data/models.db", panel=_LOOK)
+_commands.add(tables.stats, "neomodel stats jdt", "neomodel stats jdt --json", panel=_LOOK)
+_commands.add(
+    tables.show,
+    "neomodel show jdt",
+    "neomodel show jdt --limit 100",
+    "neomodel show jdt 0x00a1f3",
+    panel=_LOOK,
+)
+_commands.add(planned.check, "neomodel check jdt", "neomodel check jdt --repair", panel=_LOOK, needs="the object layer")
+_commands.add(tables.drop, "neomodel drop jdt", "neomodel drop jdt --yes", panel=_LOOK)
+
+_METAMODELS = "Metamodels"
+_commands.add(planned.register, "neomodel register java.ecore", panel=_METAMODELS, needs="the metamodel registry")
+_commands.add(planned.metamodels, "neomodel metamodels", panel=_METAMODELS, needs="the metamodel registry")
+
+_cluster = typer.Typer(help="A local HBase, for development and tests.", rich_markup_mode="rich")
+app.add_typer(_cluster, name="cluster", rich_help_panel="Cluster", epilog="Example:\n$ neomodel cluster up")
+_cluster_commands = Commands(_cluster, group="cluster")
+_HBASE = "the HBase store"
+_cluster_commands.add(planned.up, "neomodel cluster up", "neomodel cluster up --servers 3", needs=_HBASE)
+_cluster_commands.add(planned.down, "neomodel cluster down", needs=_HBASE)
+_cluster_commands.add(planned.status, "neomodel cluster status", needs=_HBASE)
+_cluster_commands.add(
+    planned.url, "neomodel cluster url", 'export NEOMODEL_STORE="$(neomodel cluster url)"', needs=_HBASE
+)
+
+command = get_command(app)

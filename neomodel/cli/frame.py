@@ -1,0 +1,76 @@
+"""What all commands share: how they are declared, where `--store` comes from, how they end early."""
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from neomodel import __version__
+
+DEFAULT_STORE = "lmdb:neomodel.db"
+
+
+class Refused(Exception):
+    """Ends a command with exit status 2 and this sentence."""
+
+
+def say(sentence: str) -> None:
+    """One line on stderr. Control characters are shown, not obeyed: some of the text came from outside."""
+    line = " ".join(sentence.split())
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in line)
+    print(f"neomodel: {shown}", file=sys.stderr)
+
+
+def _store_url(context: typer.Context, given: str) -> str:
+    before_the_command: str = context.find_root().params.get("store", "")
+    return given or before_the_command or os.environ.get("NEOMODEL_STORE") or DEFAULT_STORE
+
+
+_STORE_HELP = f"Which store: lmdb:FOLDER; otherwise $NEOMODEL_STORE, else {DEFAULT_STORE}."
+
+StoreBefore = Annotated[str, typer.Option("--store", metavar="URL", help=_STORE_HELP, show_default=False)]
+"""`--store` before the command."""
+
+StoreUrl = Annotated[
+    str, typer.Option("--store", metavar="URL", help=_STORE_HELP, show_default=False, callback=_store_url)
+]
+"""`--store` of a command: what is given there, else before the command, else the default. Never empty."""
+
+ModelName = Annotated[str, typer.Argument(metavar="NAME", help="The model's name.", show_default=False)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+
+
+class Commands:
+    """Declares commands on a Typer app, each with its examples, and says so if one's engine is not there yet."""
+
+    def __init__(self, app: typer.Typer, *, group: str = "") -> None:
+        self._app = app
+        self._group = group
+
+    def add(
+        self,
+        function: Callable[..., None],
+        *examples: str,
+        name: str | None = None,
+        panel: str | None = None,
+        needs: str | None = None,
+    ) -> None:
+        """The command `name` (the function's own, if None). `needs` names the missing part if it can't work yet."""
+        name = name or function.__name__
+        epilog = "\n".join(["Example:" if len(examples) == 1 else "Examples:", *(f"$ {line}" for line in examples)])
+        if needs:
+            function = _not_yet(function, f"{self._group} {name}".strip(), needs)
+        self._app.command(name, rich_help_panel=panel, epilog=epilog)(function)
+
+
+def _not_yet(function: Callable[..., None], name: str, needs: str) -> Callable[..., None]:
+    @functools.wraps(function)
+    def refuse(**_: Any) -> None:
+        raise Refused(
+            f"`{name}` is not in this version ({__version__}); it needs {needs}, which comes with a later one"
+        )
+
+    return refuse

@@ -1,0 +1,69 @@
+"""Commands whose engine is not there yet: what they will take and do. `app.py` says what each is waiting for."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from neomodel.cli.frame import ModelName, StoreUrl
+
+
+def import_(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE.xmi", help="What to read.", show_default=False)],
+    metamodel: Annotated[
+        list[Path],
+        typer.Option("--metamodel", metavar="FILE.ecore", help="Its metamodel; may be repeated.", show_default=False),
+    ],
+    model: Annotated[str, typer.Option("--model", metavar="NAME", help="The new model's name.", show_default=False)],
+    store: StoreUrl = "",
+) -> None:
+    """Read .xmi files into a new model, in constant memory."""
+
+
+def export(
+    name: ModelName,
+    out: Annotated[Path, typer.Argument(metavar="OUT.xmi", help="The file to write.", show_default=False)],
+    store: StoreUrl = "",
+) -> None:
+    """Write a model to one .xmi file, without loss and in constant memory."""
+
+
+def check(
+    name: ModelName,
+    repair: Annotated[bool, typer.Option("--repair", help="Mend what is found.")] = False,
+    store: StoreUrl = "",
+) -> None:
+    """Look for what an interrupted change has left behind in a model, and mend it if asked to."""
+
+
+def register(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE.ecore", help="The metamodels to read.", show_default=False)
+    ],
+    store: StoreUrl = "",
+) -> None:
+    """Store metamodels, or a new version of them, beside the models."""
+
+
+def metamodels(store: StoreUrl = "") -> None:
+    """List the metamodels that are registered, with their versions."""
+
+
+def up(
+    servers: Annotated[
+        int, typer.Option("--servers", metavar="N", min=1, help="How many region servers to start.")
+    ] = 1,
+) -> None:
+    """Start it; the first time, fetch it. Needs Java 17."""
+
+
+def down() -> None:
+    """Stop it. What it has stored stays."""
+
+
+def status() -> None:
+    """Tell whether it runs, and which servers are alive."""
+
+
+def url() -> None:
+    """Print the URL to give to --store."""

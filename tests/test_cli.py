@@ -1,0 +1,212 @@
+"""The frame of the command line: help, errors, streams. What the commands do is tested in files of their own."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neomodel import __version__
+from neomodel.cli import main, tables
+from neomodel.cli.app import command
+from neomodel.errors import StoreUnavailable
+
+PLANNED = {
+    "import": ["a.xmi", "--metamodel", "a.ecore", "--model", "m"],
+    "export": ["m", "a.xmi"],
+    "check": ["m", "--repair"],
+    "register": ["a.ecore"],
+    "metamodels": [],
+    "cluster up": ["--servers", "2"],
+    "cluster down": [],
+    "cluster status": [],
+    "cluster url": [],
+}
+WORKING = ("models", "stats", "show", "drop")
+
+
+def neomodel(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own, as a shell starts it."""
+    options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
+    run = [sys.executable, "-m", "neomodel", *arguments]
+    return subprocess.run(run, text=True, timeout=60, check=False, **options)
+
+
+def assert_one_sentence(stderr: str) -> None:
+    assert re.fullmatch(r"neomodel: [^\n]+\n", stderr), stderr
+
+
+def commands(group: Any = command, path: str = "") -> Iterator[str]:
+    for name, inner in group.commands.items():
+        yield f"{path} {name}".strip()
+        if hasattr(inner, "commands"):
+            yield from commands(inner, name)
+
+
+# help
+
+
+def test_the_commands_are_those_of_the_design() -> None:
+    assert sorted(commands()) == sorted([*WORKING, *PLANNED, "cluster"])
+
+
+@pytest.mark.parametrize("path", list(commands()))
+def test_the_help_of_every_command_has_an_example_of_it(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*path.split(), "--help"]) == 0
+
+    assert re.search(rf"Examples?: *\n *\$ neomodel {path}\b", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"]])
+def test_help_lists_every_command_under_a_heading(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 0
+
+    out = capsys.readouterr().out
+    headings = [out.index(f"─ {heading} ─") for heading in ("Models: in and out", "Metamodels", "Cluster")]
+    assert headings == sorted(headings)
+    for path in commands():
+        assert path.startswith("cluster ") or re.search(rf"^│ {path} ", out, re.MULTILINE), path
+
+
+def test_version_is_printed() -> None:
+    assert neomodel("--version").stdout == f"neomodel {__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["show", "--help"], ["import"]])
+def test_no_driver_is_loaded_without_need(arguments: list[str]) -> None:
+    drivers = {"lmdb", "happybase", "thriftpy2", "pyspark", "lxml", "pyarrow", "networkx"}
+    script = f"import sys; from neomodel.cli import main; main({arguments}); print(*sys.modules, file=sys.stderr)"
+
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+
+    assert drivers.isdisjoint(run.stderr.split())
+
+
+# errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["mdels"], "no such command 'mdels' (did you mean 'models'"),
+        (["--nope"], "no such option: --nope"),
+        (["models", "--nope"], "no such option: --nope"),
+        (["models", "a", "b"], "unexpected extra argument"),
+        (["models", "--store"], "'--store' requires an argument"),
+        (["show"], "missing argument 'NAME'; see `neomodel show --help`"),
+        (["show", "m", "--limit", "many"], "invalid value for '--limit'"),
+        (["show", "m", "--limit", "0"], "invalid value for '--limit'"),
+        (["cluster"], "missing command; see `neomodel cluster --help`"),
+        (["cluster", "sideways"], "no such command 'sideways'"),
+        (["import", "a.xmi", "--model", "m"], "missing option '--metamodel'"),
+        (["models", "--store", "nonsense"], "cannot open store 'nonsense'"),
+        (["models", "--store", "tape:x"], "the URL must start with lmdb:"),
+        (["models", "--store", "memory:"], "cannot open store 'memory:'"),
+        (["models\x1b[31m\nred"], r"no such command 'models\x1b[31m\nred'"),
+        (["models", "--store", "lmdb\udcff:x"], "cannot open store"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_status_2(arguments: list[str], said: str) -> None:
+    run = neomodel(*arguments)
+
+    assert (run.returncode, run.stdout) == (2, "")
+    assert_one_sentence(run.stderr)
+    assert said in run.stderr
+
+
+@pytest.mark.parametrize("path", PLANNED)
+def test_a_command_that_is_not_there_yet_says_so(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*path.split(), *PLANNED[path]]) == 2
+
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert_one_sentence(captured.err)
+    assert f"`{path}` is not in this version ({__version__}); it needs " in captured.err
+
+
+def failing(error: BaseException) -> Any:
+    def open_store(*_: object, **__: object) -> None:
+        raise error
+
+    return open_store
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "said"),
+    [
+        (
+            StoreUnavailable("tables", "hbase://h", "no route"),
+            2,
+            "tables on hbase://h failed and wrote nothing: no route",
+        ),
+        (PermissionError(13, "Permission denied", "x.db"), 2, "cannot use 'x.db': Permission denied"),
+        (FileNotFoundError(2, "No such file or directory", b"x\xff"), 2, r"cannot use 'x\udcff': No such file"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (ZeroDivisionError("two\nlines"), 70, f"a bug in neomodel {__version__} (ZeroDivisionError: two lines)"),
+    ],
+)
+def test_every_failure_has_its_exit_status_and_one_sentence(
+    error: BaseException,
+    status: int,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(tables, "open_store", failing(error))
+
+    assert main(["models"]) == status
+
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert_one_sentence(captured.err)
+    assert said in captured.err
+
+
+@pytest.mark.parametrize(("error", "shown"), [(ZeroDivisionError("x"), True), (StoreUnavailable("a", "b", "c"), False)])
+def test_only_a_bug_shows_a_traceback_and_only_if_asked(
+    error: Exception, shown: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tables, "open_store", failing(error))
+    monkeypatch.setenv("NEOMODEL_DEBUG", "1")
+
+    main(["models"])
+
+    err = capsys.readouterr().err
+    assert ("Traceback" in err) == shown
+    assert err.splitlines()[-1].startswith("neomodel: ")
+
+
+# streams
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"]])
+def test_a_closed_pipe_ends_the_command_silently(arguments: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        run = neomodel(*arguments, stdout=writing)
+    finally:
+        os.close(writing)
+
+    assert (run.returncode, run.stderr) == (141, "")
+
+
+def test_a_full_disk_is_one_sentence() -> None:
+    with Path("/dev/full").open("w") as full:
+        run = neomodel("--version", stdout=full)
+
+    assert run.returncode == 2
+    assert_one_sentence(run.stderr)
+    assert "the output: No space left on device" in run.stderr
+
+
+def test_a_process_without_streams_still_has_an_exit_status() -> None:
+    run = subprocess.run(
+        ["sh", "-c", '"$0" -m neomodel --version <&- >&- 2>&-', sys.executable], timeout=60, check=False
+    )
+
+    assert run.returncode == 0
