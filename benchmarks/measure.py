@@ -9,7 +9,7 @@ import attrs
 
 @attrs.frozen
 class Case:
-    """One job done by the peer and by neomodel. Each takes no argument and returns its answer: the two must be equal."""
+    """One job, done by the peer and by neomodel: each returns its answer, and the two must be equal."""
 
     name: str
     unit: str
