@@ -9,7 +9,8 @@ from pathlib import Path
 
 import attrs
 
-from neomodel.stores import Store, open_store
+from neomodel.stores import Store, Table, open_store
+from neomodel.stores.wrappers import Caching, Counting, Faulty, Reading, WrappedStore
 
 
 @attrs.frozen
@@ -20,6 +21,24 @@ class Kind:
     examples: int = 60
 
 
+class WrittenBehindTheBack(WrappedStore):
+    """Reads through `Reading`, which lets no write through: those go past it to the inner store."""
+
+    def table(self, name: str) -> Table:
+        table, inner = Reading(self.inner).table(name), self.inner.table(name)
+        for write in ("create", "drop", "swap", "put_many", "purge"):
+            setattr(table, write, getattr(inner, write))
+        return table
+
+
+def _memory(_folder: Path) -> Store:
+    return open_store("memory:")
+
+
 KINDS = {
-    "memory": Kind(lambda _: open_store("memory:")),
+    "memory": Kind(_memory),
+    "counting": Kind(lambda folder: Counting(_memory(folder))),
+    "caching": Kind(lambda folder: Caching(_memory(folder))),
+    "reading": Kind(lambda folder: WrittenBehindTheBack(_memory(folder))),
+    "faulty": Kind(lambda folder: Faulty(_memory(folder), lambda _operation, _key: None)),
 }
