@@ -33,13 +33,13 @@ __all__ = [
 _MODULES = {"lmdb": "neomodel.stores.lmdb", "memory": "neomodel.stores.memory"}
 
 
-def open_store(url: str) -> Store:
-    """The store at `url`: ``lmdb:FOLDER`` (made if it is not there) or ``memory:``.
+def open_store(url: str, *, create: bool = True) -> Store:
+    """The store at `url`: ``lmdb:FOLDER`` or ``memory:``, made if it is not there unless `create` is false.
 
     Imports the driver of that store and no other. Raises `InvalidStore` if the URL names no store.
     """
     scheme, colon, rest = url.partition(":")
     if not colon or scheme not in _MODULES:
         raise InvalidStore(url, "the URL must start with " + " or ".join(f"{name}:" for name in _MODULES))
-    store: Store = import_module(_MODULES[scheme]).open_url(url, rest)
+    store: Store = import_module(_MODULES[scheme]).open_url(url, rest, create=create)
     return store

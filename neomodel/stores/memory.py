@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 
-from neomodel.errors import TableExists, TableNotFound
+from neomodel.errors import InvalidStore, TableExists, TableNotFound
 from neomodel.stores.base import (
     VERSION,
     Cell,
@@ -245,6 +245,8 @@ def _seen(versions: _Versions, at: int) -> int:
 _named: dict[str, MemoryStore] = {}
 
 
-def open_url(url: str, rest: str) -> Store:
+def open_url(url: str, rest: str, *, create: bool) -> Store:
     """`rest` is what follows ``memory:``: nothing, or a name to share the store by within this process."""
+    if not create and rest not in _named:
+        raise InvalidStore(url, "there is no store of that name in this process")
     return _named.setdefault(rest, MemoryStore(url)) if rest else MemoryStore(url)

@@ -1,0 +1,371 @@
+"""The embedded store: one folder, one LMDB file, many processes at once.
+
+Readers never wait. Writers wait for one another and never fail for it. A write that returned is on disk. Times are
+stamped inside the write transaction, so they grow strictly over all processes, and `now` is complete at once.
+
+What the file holds, by the first byte of the key; `encoding` says how a version's key and value are made:
+
+    00 "format", 00 "clock"       the format's name; the last time given out
+    00 "next"                     the number of the next table, 3 bytes
+    00 "table" 00 NAME            number of the table, horizon of its purges (8 bytes), its families
+    00 "dropped" 00 NUMBER        a table that is gone, while its space is being taken back
+    01 NUMBER VERSION-KEY         one version of one cell
+    02 NUMBER ESCAPED-ROW-KEY     a sample of one row in 256, for `regions`
+"""
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
+from zlib import crc32
+
+import attrs
+
+from neomodel.errors import InvalidStore, InvalidValue, TableExists, TableNotFound
+from neomodel.stores import lmdb_file, lmdb_sweep
+from neomodel.stores import lmdb_walk as walk
+from neomodel.stores.base import (
+    DURABLE,
+    SHARED,
+    VERSION,
+    Cell,
+    Cells,
+    Columns,
+    Mutation,
+    Region,
+    Row,
+    Store,
+    Table,
+    Version,
+    check_at,
+    check_cells,
+    check_columns,
+    check_families,
+    check_key,
+    check_name,
+    check_swap,
+    check_time,
+)
+from neomodel.stores.encoding import decode_live, decode_time, decode_value, encode_time, encode_value, escape, unescape
+from neomodel.stores.lmdb_walk import ROW
+
+_NEXT_KEY, _TABLE_KEY, _DROPPED_KEY = b"\0next", b"\0table\0", b"\0dropped\0"
+_CELLS, _SAMPLES = b"\1", b"\2"
+_LONGEST_KEY = 511  # LMDB as it is built for py-lmdb
+_BATCH = 256  # rows or cells read in one transaction
+_WRITES = 5_000  # mutations written, or versions removed, in one transaction
+_SAMPLED = 256  # of that many rows, one is a sample
+_REGION_ROWS, _MOST_REGIONS = 8192, 16
+
+T = TypeVar("T")
+
+
+@attrs.frozen
+class _Entry:
+    """What the file says of a table."""
+
+    number: bytes
+    horizon: int
+    families: frozenset[bytes]
+    cells: bytes = attrs.field(init=False)
+
+    @cells.default
+    def _cells(self) -> bytes:
+        return _CELLS + self.number
+
+    def stored(self) -> bytes:
+        return self.number + self.horizon.to_bytes(8, "big") + b"".join(sorted(f[:1] for f in self.families))
+
+    @classmethod
+    def load(cls, stored: bytes) -> "_Entry":
+        families = frozenset(bytes([letter]) + b":" for letter in stored[11:])
+        return cls(stored[:3], int.from_bytes(stored[3:11], "big"), families)
+
+
+class LmdbStore(Store):
+    capabilities = frozenset({DURABLE, SHARED})
+
+    def __init__(self, url: str, file: lmdb_file.LmdbFile) -> None:
+        self.url = url
+        self._file = file
+        self._open = True
+
+    def table(self, name: str) -> Table:
+        return LmdbTable(self.url, self._file, check_name(name))
+
+    def tables(self) -> list[str]:
+        with self._file.reading("listing tables") as txn:
+            return [key.removeprefix(_TABLE_KEY).decode() for key in walk.keys(txn.cursor(), _TABLE_KEY)]
+
+    def close(self) -> None:
+        if self._open:
+            self._open = False
+            self._file.close()
+
+
+class LmdbTable(Table):
+    def __init__(self, url: str, file: lmdb_file.LmdbFile, name: str) -> None:
+        self.name = name
+        self._url = url
+        self._file = file
+        self._key = _TABLE_KEY + name.encode()
+        self._known: tuple[bytes, _Entry] | tuple[None, None] = (None, None)
+
+    # the table itself
+
+    def create(self, families: Iterable[str], *, splits: Iterable[bytes] = ()) -> None:
+        letters = check_families(families)
+        for split in splits:
+            check_key(split)  # and no more: ranges follow what is stored
+        with self._file.writing("create") as txn:
+            if txn.get(self._key) is not None:
+                raise TableExists(self.name, self._url)
+            number = txn.get(_NEXT_KEY, b"\0\0\1")
+            txn.put(_NEXT_KEY, (int.from_bytes(number, "big") + 1).to_bytes(3, "big"))
+            txn.put(self._key, _Entry(number, 0, letters).stored())
+
+    def drop(self) -> None:
+        with self._file.writing("drop") as txn:
+            number = self._entry(txn).number
+            txn.delete(self._key)
+            txn.put(_DROPPED_KEY + number, b"")
+        self._take_back()
+
+    def regions(self) -> list[Region]:
+        """About equally many rows each: one range for every 8,192, 16 at the most."""
+        with self._file.reading("regions") as txn:
+            entry = self._entry(txn)
+            keys = [key[ROW:] for key in walk.keys(txn.cursor(), _SAMPLES + entry.number)]
+            weight = _SAMPLED
+            if len(keys) * weight < 8 * _REGION_ROWS:  # too few to judge by: look at the rows themselves
+                keys, weight = walk.row_keys(txn.cursor(), entry.cells), 1
+        count = max(1, min(_MOST_REGIONS, len(keys) * weight // _REGION_ROWS))
+        cuts = [unescape(keys[len(keys) * cut // count]) for cut in range(1, count)]
+        return [Region(start or b"", stop) for start, stop in itertools.pairwise([b"", *cuts, None])]
+
+    def now(self) -> int:
+        with self._file.reading("now") as txn:
+            self._entry(txn)
+            return lmdb_file.clock(txn)
+
+    # reading
+
+    def get(self, key: bytes, *, at: int | None = None, columns: Columns = None) -> Row | None:
+        try:
+            with self._file.begin() as txn:
+                entry = self._entry(txn)
+                inverse = self._inverse(at, entry)
+                return _row(txn.cursor(), entry, key, _parts(columns, entry), inverse)
+        except lmdb_file.DriverError as exc:
+            raise lmdb_file.failure("get", self._where(), exc) from exc
+
+    def get_many(self, keys: Iterable[bytes], *, at: int | None = None, columns: Columns = None) -> dict[bytes, Row]:
+        with self._file.reading("get_many") as txn:
+            entry = self._entry(txn)
+            inverse = self._inverse(at, entry)
+            parts = _parts(columns, entry)
+            cursor = txn.cursor()
+            found = ((key, _row(cursor, entry, key, parts, inverse)) for key in keys)
+            return {key: row for key, row in found if row}
+
+    def cells(
+        self,
+        key: bytes,
+        family: str,
+        start: bytes = b"",
+        stop: bytes | None = None,
+        *,
+        at: int | None = None,
+        limit: int | None = None,
+        reverse: bool = False,
+    ) -> Iterator[Cell]:
+        head = escape(check_key(key)) + b"\0" + family.encode() + b":"
+        first = head + escape(start)
+        last = head[:-1] + b";" if stop is None else head + escape(stop)
+        skip = ROW + len(head)
+
+        def step(txn: Any, bounds: tuple[bytes, bytes]) -> tuple[list[Cell], tuple[bytes, bytes] | None]:
+            entry = self._entry(txn)
+            check_columns([family.encode() + b":"], entry.families)
+            live = walk.live_backwards if reverse else walk.live
+            low, high = entry.cells + bounds[0], entry.cells + bounds[1]
+            found = list(itertools.islice(live(txn.cursor(), low, high, self._inverse(at, entry)), _BATCH))
+            cells = [Cell(unescape(key[skip:-9]), decode_time(key[-8:]), decode_live(stored)) for key, stored in found]
+            if len(found) < _BATCH:
+                return cells, None
+            cell = found[-1][0][ROW:-9]
+            return cells, (bounds[0], cell) if reverse else (cell + b"\1", bounds[1])
+
+        yield from itertools.islice(self._stream("cells", step, (first, last)), limit)
+
+    def scan(
+        self,
+        start: bytes = b"",
+        stop: bytes | None = None,
+        *,
+        at: int | None = None,
+        columns: Columns = None,
+    ) -> Iterator[tuple[bytes, Row]]:
+        def step(txn: Any, position: bytes) -> tuple[list[tuple[bytes, Row]], bytes | None]:
+            entry = self._entry(txn)
+            inverse = self._inverse(at, entry)
+            low, high = entry.cells + position, _end(entry, stop)
+            if columns is None:
+                found, resume = walk.rows(txn.cursor(), low, high, inverse, _BATCH)
+            else:
+                found, resume = walk.selected_rows(txn.cursor(), low, high, _parts(columns, entry), inverse, _BATCH)
+            return found, resume and resume[ROW:]
+
+        return self._stream("scan", step, escape(start))
+
+    def history(
+        self,
+        start: bytes = b"",
+        stop: bytes | None = None,
+        *,
+        columns: Columns = None,
+        since: int | None = None,
+        until: int | None = None,
+    ) -> Iterator[Version]:
+        def step(txn: Any, position: bytes) -> tuple[list[Version], bytes | None]:
+            entry = self._entry(txn)
+            wanted = set(check_columns(columns, entry.families))
+            newest = self._inverse(until, entry)
+            oldest = self._inverse(since, entry)
+            found = list(
+                itertools.islice(walk.versions(txn.cursor(), entry.cells + position, _end(entry, stop)), _BATCH)
+            )
+            listed = []
+            for stored_key, stored in found:
+                key, column = stored_key[ROW:-9].split(b"\0")
+                time = stored_key[-8:]
+                if (
+                    (column[:2] in wanted or unescape(column) in wanted)
+                    and newest <= time
+                    and (not oldest or time < oldest)
+                ):
+                    listed.append(Version(unescape(key), unescape(column), decode_time(time), decode_value(stored)))
+            return listed, found[-1][0][ROW:] + b"\0" if len(found) == _BATCH else None
+
+        return self._stream("history", step, escape(start))
+
+    # writing
+
+    def swap(self, key: bytes, expected: bytes | None, cells: Cells) -> bool:
+        check_swap(expected, cells)
+        with self._file.writing("swap") as txn:
+            entry = self._entry(txn)
+            stored = self._versions(entry, key, cells)
+            current = _row(txn.cursor(), entry, key, _parts((VERSION,), entry), b"")
+            if (current[VERSION] if current else None) != expected:
+                return False
+            stamp = encode_time(lmdb_file.tick(txn, 1))
+            txn.cursor().putmulti([(cell + stamp, value) for cell, value in stored])
+            self._sample(txn, entry, [key])
+            return True
+
+    def put_many(self, mutations: Iterable[Mutation]) -> None:
+        remaining = iter(mutations)
+        while batch := list(itertools.islice(remaining, _WRITES)):
+            with self._file.writing("put_many") as txn:
+                entry = self._entry(txn)
+                now = lmdb_file.tick(txn, len(batch))
+                writes: list[tuple[bytes, bytes]] = []
+                for stamp, (key, cells, time) in enumerate(batch, now):
+                    inverse = encode_time(stamp if time is None else check_time(time, stamp))
+                    writes += [(cell + inverse, value) for cell, value in self._versions(entry, key, cells)]
+                txn.cursor().putmulti(writes)
+                self._sample(txn, entry, [key for key, _, _ in batch])
+
+    def purge(self, before: int) -> int:
+        with self._file.writing("purge") as txn:
+            entry = self._entry(txn)
+            check_time(before, lmdb_file.tick(txn, 1))
+            horizon = max(before, entry.horizon)
+            txn.put(self._key, attrs.evolve(entry, horizon=horizon).stored())
+        gone = 0
+        kept = b""
+        position: bytes | None = entry.cells
+        while position is not None:
+            with self._file.writing("purge") as txn:
+                self._entry(txn)
+                removed, position, kept = lmdb_sweep.purge(
+                    txn, position, walk.after(entry.cells), encode_time(horizon), kept
+                )
+            gone += removed
+        return gone
+
+    # how
+
+    def _where(self) -> str:
+        return f"table {self.name!r} of {self._url}"
+
+    def _entry(self, txn: Any) -> _Entry:
+        """What the file says of this table now, or `TableNotFound`."""
+        stored = txn.get(self._key)
+        if stored is None:
+            raise TableNotFound(self.name, self._url)
+        known, entry = self._known
+        if entry is None or known != stored:
+            entry = _Entry.load(stored)
+            self._known = stored, entry
+        return entry
+
+    def _inverse(self, at: int | None, entry: _Entry) -> bytes:
+        return b"" if at is None else encode_time(check_at(at, entry.horizon, self._where()))
+
+    def _versions(self, entry: _Entry, key: bytes, cells: Cells) -> list[tuple[bytes, bytes]]:
+        """Stored keys, but for the time, and stored values."""
+        check_cells(cells, entry.families)
+        head = entry.cells + escape(check_key(key)) + b"\0"
+        stored = [(head + escape(column) + b"\0", encode_value(value)) for column, value in cells.items()]
+        longest = max(len(cell) for cell, _ in stored) + 8
+        if longest > _LONGEST_KEY:
+            raise InvalidValue(
+                "the length of a row key with its longest column",
+                longest,
+                f"at most {_LONGEST_KEY} as LMDB stores them",
+            )
+        return stored
+
+    def _sample(self, txn: Any, entry: _Entry, keys: Iterable[bytes]) -> None:
+        for key in keys:
+            if not crc32(key) % _SAMPLED:
+                txn.put(_SAMPLES + entry.number + escape(key), b"")
+
+    def _stream(self, operation: str, step: Callable[[Any, Any], tuple[list[T], Any]], position: Any) -> Iterator[T]:
+        """What `step` finds, batch after batch, each in a transaction that ends before the batch is handed out."""
+        while position is not None:
+            with self._file.reading(operation) as txn:
+                found, position = step(txn, position)
+            yield from found
+
+    def _take_back(self) -> None:
+        """Free the space of dropped tables, also of those whose dropper did not come to it."""
+        with self._file.reading("drop") as txn:
+            numbers = [key.removeprefix(_DROPPED_KEY) for key in walk.keys(txn.cursor(), _DROPPED_KEY)]
+        for number, kind in itertools.product(numbers, (_SAMPLES, _CELLS)):
+            left = True
+            while left:
+                with self._file.writing("drop") as txn:
+                    left = lmdb_sweep.delete(txn, kind + number)
+                    if not left and kind == _CELLS:
+                        txn.delete(_DROPPED_KEY + number)
+
+
+def _end(entry: _Entry, stop: bytes | None) -> bytes:
+    return walk.after(entry.cells) if stop is None else entry.cells + escape(stop)
+
+
+def _parts(columns: Columns, entry: _Entry) -> list[tuple[bytes, bytes]]:
+    return walk.ranges(None if columns is None else check_columns(columns, entry.families))
+
+
+def _row(cursor: Any, entry: _Entry, key: bytes, parts: list[tuple[bytes, bytes]], inverse: bytes) -> Row | None:
+    return walk.row_at(cursor, entry.cells + escape(check_key(key)), parts, inverse)
+
+
+def open_url(url: str, rest: str, *, create: bool) -> Store:
+    """`rest` is what follows ``lmdb:``: a folder."""
+    if not rest:
+        raise InvalidStore(url, "name a folder, as in lmdb:my.db")
+    return LmdbStore(url, lmdb_file.use(rest, create=create))

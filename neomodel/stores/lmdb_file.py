@@ -1,0 +1,228 @@
+"""One LMDB file, opened at most once per process: transactions, the clock, and driver errors turned into ours.
+
+LMDB allows a process one handle on a file, and none across a fork. So handles are kept here, by folder, counted, and
+forgotten in a forked child, which opens its own at the first use.
+
+The address space is reserved once, large and sparse: growing the map while other processes use it is where LMDB
+breaks. The file grows by itself as far as the disk does.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from struct import Struct
+from typing import Any
+
+import lmdb
+import lmdb.verify
+
+from neomodel.errors import CorruptStore, InvalidStore, NeomodelError, OutcomeUnknown, StoreUnavailable
+
+DriverError = lmdb.Error
+FORMAT_KEY, FORMAT = b"\0format", b"neomodel 1"
+CLOCK_KEY = b"\0clock"
+_ADDRESS_SPACE = 1 << 40
+_READERS = 1022
+_META_PAGE = Struct("=16xII16xI92xQQ")  # magic, version, page size, last page, transaction: LMDB 0.9, data format 1
+_MAGIC, _DATA_FORMAT, _DATA_ENGINE = 0xBEEFC0DE, 1, 0
+
+_lock = threading.Lock()
+_files: dict[str, "LmdbFile"] = {}
+_inherited: list[Any] = []  # handles of the parent process: never to be used, never to be closed
+
+
+class LmdbFile:
+    """The file in one folder. `env` is None after a fork until `begin` or `write` open it anew."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self.users = 0
+        self.env: Any = None
+
+    def open(self) -> Any:
+        """The handle of this process, opened if it is not. Raises what is wrong with the file, if something is."""
+        with _lock:
+            if not self.users:
+                raise StoreUnavailable("using a closed store", self.folder, "open it again with open_store")
+            if self.env is None:
+                self.env = _open(self.folder)
+            return self.env
+
+    def begin(self) -> Any:
+        """A read transaction: a consistent view that no writer waits for. To be left soon: it keeps old pages."""
+        env = self.env or self.open()
+        try:
+            return env.begin()
+        except lmdb.ReadersFullError:
+            env.reader_check()  # frees the slots of processes that died
+            return env.begin()
+
+    @contextmanager
+    def reading(self, operation: str) -> Iterator[Any]:
+        try:
+            with self.begin() as txn:
+                yield txn
+        except lmdb.Error as exc:
+            raise failure(operation, self.folder, exc) from exc
+
+    @contextmanager
+    def writing(self, operation: str) -> Iterator[Any]:
+        """The one write transaction there is at a time. Waits its turn; on disk when the block has ended."""
+        env = self.env or self.open()
+        txn = None
+        try:
+            txn = env.begin(write=True)
+            yield txn
+        except BaseException as exc:
+            if txn is not None:
+                txn.abort()
+            if isinstance(exc, lmdb.Error):
+                raise failure(operation, self.folder, exc) from exc
+            raise
+        try:
+            txn.commit()
+        except lmdb.Error as exc:
+            known = failure(operation, self.folder, exc)
+            raise known if _no_space(exc) else OutcomeUnknown(operation, self.folder, str(exc)) from exc
+
+    def close(self) -> None:
+        with _lock:
+            self.users -= 1
+            if not self.users:
+                del _files[self.folder]
+                if self.env is not None:
+                    self.env.close()
+                    self.env = None
+
+
+def tick(txn: Any, count: int) -> int:
+    """The first of `count` times in a row, later than every one given out before by any process."""
+    last = txn.get(CLOCK_KEY)
+    first = max(time.time_ns() // 1000, int.from_bytes(last, "big") + 1)
+    txn.put(CLOCK_KEY, (first + count - 1).to_bytes(8, "big"))
+    return first
+
+
+def clock(txn: Any) -> int:
+    """The last time given out by a transaction that has ended."""
+    return int.from_bytes(txn.get(CLOCK_KEY), "big")
+
+
+def use(folder: str, *, create: bool) -> LmdbFile:
+    """The file in `folder`, for one more user, who closes it."""
+    folder = os.path.realpath(folder)
+    if not os.path.exists(_data(folder)):
+        if not create:
+            raise InvalidStore(f"lmdb:{folder}", "there is no store in that folder")
+        _create(folder)
+    with _lock:
+        file = _files.setdefault(folder, LmdbFile(folder))
+        file.users += 1
+    try:
+        file.open()
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def failure(operation: str, where: str, exc: lmdb.Error) -> NeomodelError:
+    """What a driver error means for the caller, for an operation that changed nothing."""
+    if isinstance(exc, lmdb.CorruptedError | lmdb.PageNotFoundError | lmdb.InvalidError | lmdb.PanicError):
+        return CorruptStore(where, str(exc))
+    reason = "there is no space left; free some and try again" if _no_space(exc) else str(exc)
+    return StoreUnavailable(operation, where, reason)
+
+
+def _no_space(exc: lmdb.Error) -> bool:
+    # A quota or a limit on file size (EFBIG, EDQUOT) has no class of its own in py-lmdb.
+    known = isinstance(exc, lmdb.DiskError | lmdb.MapFullError)
+    return known or any(reason in str(exc) for reason in ("File too large", "quota"))
+
+
+def _data(folder: str) -> str:
+    return os.path.join(folder, "data.mdb")
+
+
+def _create(folder: str) -> None:
+    """Put a new file into the folder in one step: whoever finds one finds a whole one, also after a crash."""
+    if os.path.lexists(folder) and not os.path.isdir(folder):
+        raise InvalidStore(f"lmdb:{folder}", "that is a file, and an LMDB store is a folder; name another place")
+    draft = os.path.join(folder, f".draft-{os.getpid()}-{threading.get_ident()}")
+    try:
+        os.makedirs(folder, exist_ok=True)
+        env = lmdb.open(draft, subdir=False, map_size=1 << 20, lib_version=_DATA_ENGINE)
+        with env.begin(write=True) as txn:
+            txn.put(FORMAT_KEY, FORMAT)
+            txn.put(CLOCK_KEY, bytes(8))
+        env.close()
+        with suppress(FileExistsError):  # somebody else was first: theirs is as good
+            os.link(draft, _data(folder))
+    except (OSError, lmdb.Error) as exc:
+        raise InvalidStore(f"lmdb:{folder}", f"it can't be created there: {_plain(exc)}") from exc
+    finally:
+        for leftover in (draft, f"{draft}-lock"):
+            Path(leftover).unlink(missing_ok=True)
+
+
+def _open(folder: str) -> Any:
+    try:
+        _check_whole(folder)
+        env = lmdb.open(folder, map_size=_ADDRESS_SPACE, max_readers=_READERS, max_spare_txns=1, create=False)
+        env.reader_check()
+        with env.begin() as txn:
+            found = txn.get(FORMAT_KEY)
+    except (OSError, lmdb.ReadonlyError) as exc:
+        raise InvalidStore(f"lmdb:{folder}", f"it can't be opened: {_plain(exc)}") from exc
+    except lmdb.Error as exc:
+        raise failure("opening", folder, exc) from exc
+    if found != FORMAT:
+        env.close()
+        raise InvalidStore(f"lmdb:{folder}", f"its format is {found!r}, and this version reads {FORMAT!r} only")
+    return env
+
+
+def _check_whole(folder: str) -> None:
+    """Raise `CorruptStore` if the file has lost its end: touching a page that is not there would kill the process."""
+    with open(_data(folder), "rb") as file:
+        metas = [_meta(file, 0)]
+        page_size = metas[0][0] if metas[0] else 4096
+        metas.append(_meta(file, page_size))
+    if not any(metas):
+        raise CorruptStore(folder, "data.mdb does not begin as an LMDB file does")
+    page_size, last_page, _ = max((meta for meta in metas if meta), key=lambda meta: meta[2])
+    size = os.path.getsize(_data(folder))  # after the meta pages, since others may be writing
+    if size < (last_page + 1) * page_size:
+        # Pages at the end that were taken and given back in one transaction are never written: look closer.
+        problems = lmdb.verify.verify(folder)  # type: ignore[no-untyped-call]
+        if problems:
+            raise CorruptStore(folder, f"data.mdb is cut off after {size} bytes ({problems[0]})")
+
+
+def _meta(file: Any, offset: int) -> tuple[int, int, int] | None:
+    """Page size, last page and transaction number of a meta page, if that is one."""
+    file.seek(offset)
+    head = file.read(_META_PAGE.size)
+    if len(head) < _META_PAGE.size:
+        return None
+    magic, version, page_size, last_page, transaction = _META_PAGE.unpack(head)
+    return (page_size, last_page, transaction) if (magic, version) == (_MAGIC, _DATA_FORMAT) else None
+
+
+def _plain(exc: Exception) -> str:
+    """The reason without the driver's own address for it."""
+    return exc.strerror if isinstance(exc, OSError) and exc.strerror else str(exc).rpartition(": ")[2]
+
+
+def _forget() -> None:
+    global _lock
+    _lock = threading.Lock()
+    for file in _files.values():
+        _inherited.append(file.env)
+        file.env = None
+
+
+os.register_at_fork(after_in_child=_forget)

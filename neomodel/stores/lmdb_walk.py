@@ -1,0 +1,186 @@
+"""Walks over the versions in an LMDB file: what is live in a range of keys, forwards and backwards.
+
+Everything here works on a cursor and on whole stored keys, ``01 number row 00 column 00 inverted-time`` (see `lmdb`),
+and asks nothing else. `inverse` is the inverted time to read at, or nothing for the newest.
+
+Versions that don't count (older ones, or newer than `inverse`) are stepped over, a few; then jumped over, so that a
+cell with a million versions costs no more than one with ten.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from neomodel.stores.base import Row
+from neomodel.stores.encoding import escape, unescape
+
+ROW = 4  # where the row key starts
+_TIME = 8  # how long the time at the end is
+_PATIENCE = 3
+_MOST_NAMES = 4096
+
+# Columns recur in row after row: one bytes object for each serves all, and is unescaped once.
+_names: dict[bytes, bytes] = {}
+
+
+def _name(escaped: bytes) -> bytes:
+    column = unescape(escaped)
+    if len(_names) < _MOST_NAMES:
+        _names[escaped] = column
+    return column
+
+
+def after(prefix: bytes) -> bytes:
+    """The first key after all that start with `prefix`."""
+    return (int.from_bytes(prefix, "big") + 1).to_bytes(len(prefix), "big")
+
+
+def ranges(columns: list[bytes] | None) -> list[tuple[bytes, bytes]]:
+    """What to read of a row, as ranges of what follows the row key in a stored key."""
+    if columns is None:
+        return [(b"\0", b"\1")]
+    return [_family_range(column) if len(column) == 2 else _column_range(column) for column in columns]
+
+
+def _family_range(family: bytes) -> tuple[bytes, bytes]:
+    return b"\0" + family, b"\0" + after(family)
+
+
+def _column_range(column: bytes) -> tuple[bytes, bytes]:
+    return b"\0" + escape(column) + b"\0", b"\0" + escape(column) + b"\1"
+
+
+def rows(
+    cursor: Any, start: bytes, stop: bytes, inverse: bytes, limit: int
+) -> tuple[list[tuple[bytes, Row]], bytes | None]:
+    """Up to `limit` rows from `start`, before `stop`, and where to go on, or None at the end.
+
+    This is the innermost loop of every read. What looks odd in it was measured: comparing keys is five times faster
+    than `startswith`, a ready-made slice faster than a new one.
+    """
+    names = _names
+    found: list[tuple[bytes, Row]] = []
+    dead: list[tuple[Row, bytes]] = []
+    row: Row = {}
+    row_stop = b""
+    end = 0
+    cut = slice(0)
+    skipped = 0
+    resume = None
+    more = cursor.set_range(start)
+    while more:
+        more = False
+        for key, value in cursor:
+            if key >= row_stop:
+                if key >= stop:
+                    break
+                if len(found) >= limit:
+                    resume = key
+                    break
+                here = key.index(b"\0", ROW)
+                if here != end:
+                    end = here
+                    cut = slice(end + 1, -_TIME - 1)
+                row_stop = key[:end] + b"\1"
+                row = {}
+                found.append((key[ROW:end], row))
+            try:
+                column = names[key[cut]]
+            except KeyError:
+                column = _name(key[cut])
+            if column in row or (inverse and key[-_TIME:] < inverse):
+                skipped += 1
+                if skipped > _PATIENCE:
+                    skipped = 0
+                    more = cursor.set_range(key[: -_TIME - 1] + b"\1" if column in row else key[:-_TIME] + inverse)
+                    break
+            elif value >= b"\1":
+                row[column] = value
+            else:
+                row[column] = value[1:]
+                if not value:
+                    dead.append((row, column))
+    for row, column in dead:
+        del row[column]
+    return [(unescape(key), row) for key, row in found if row], resume
+
+
+def live(cursor: Any, start: bytes, stop: bytes, inverse: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Key and stored value of the version that counts of each cell, tombstones left out."""
+    cell = b""
+    skipped = 0
+    more = cursor.set_range(start)
+    while more:
+        more = False
+        for key, value in cursor:
+            if key >= stop:
+                return
+            if key[:-_TIME] == cell or (inverse and key[-_TIME:] < inverse):
+                skipped += 1
+                if skipped > _PATIENCE:
+                    skipped = 0
+                    more = cursor.set_range(cell[:-1] + b"\1" if key[:-_TIME] == cell else key[:-_TIME] + inverse)
+                    break
+            else:
+                cell = key[:-_TIME]
+                if value:
+                    yield key, value
+
+
+def live_backwards(cursor: Any, start: bytes, stop: bytes, inverse: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """The same from the end."""
+    before = stop
+    while cursor.prev() if cursor.set_range(before) else cursor.last():
+        if cursor.key() < start:
+            return
+        before = cursor.key()[:-_TIME]
+        if cursor.set_range(before + inverse) and cursor.key()[:-_TIME] == before and cursor.value():
+            yield cursor.item()
+
+
+def versions(cursor: Any, start: bytes, stop: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Key and stored value of every version."""
+    if cursor.set_range(start):
+        for key, value in cursor:
+            if key >= stop:
+                return
+            yield key, value
+
+
+def row_at(cursor: Any, head: bytes, parts: list[tuple[bytes, bytes]], inverse: bytes) -> Row | None:
+    """The live cells in `parts` of the row whose stored keys start with `head`."""
+    row: Row = {}
+    for first, last in parts:
+        for _, part in rows(cursor, head + first, head + last, inverse, 1)[0]:
+            row |= part
+    return row or None
+
+
+def selected_rows(
+    cursor: Any, start: bytes, stop: bytes, parts: list[tuple[bytes, bytes]], inverse: bytes, limit: int
+) -> tuple[list[tuple[bytes, Row]], bytes | None]:
+    """As `rows`, of some columns of up to `limit` rows. What is not asked for is jumped over."""
+    found: list[tuple[bytes, Row]] = []
+    more = cursor.set_range(start)
+    for _ in range(limit):
+        key = cursor.key() if more else stop
+        if key >= stop:
+            return found, None
+        head = key[: key.index(b"\0", ROW)]
+        row = row_at(cursor, head, parts, inverse)
+        if row:
+            found.append((unescape(head[ROW:]), row))
+        more = cursor.set_range(head + b"\1")
+    return found, cursor.key() if more else None
+
+
+def keys(cursor: Any, prefix: bytes) -> list[bytes]:
+    return [key for key, _ in versions(cursor, prefix, after(prefix))]
+
+
+def row_keys(cursor: Any, prefix: bytes) -> list[bytes]:
+    """The escaped keys of all rows."""
+    found: list[bytes] = []
+    while cursor.set_range(prefix + found[-1] + b"\1" if found else prefix) and cursor.key().startswith(prefix):
+        key = cursor.key()
+        found.append(key[ROW : key.index(b"\0", ROW)])
+    return found
