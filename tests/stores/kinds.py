@@ -35,8 +35,13 @@ def _memory(_folder: Path) -> Store:
     return open_store("memory:")
 
 
+def _lmdb(folder: Path) -> Store:
+    return open_store(f"lmdb:{folder / 'store'}")
+
+
 KINDS = {
     "memory": Kind(_memory),
+    "lmdb": Kind(_lmdb),
     "counting": Kind(lambda folder: Counting(_memory(folder))),
     "caching": Kind(lambda folder: Caching(_memory(folder))),
     "reading": Kind(lambda folder: WrittenBehindTheBack(_memory(folder))),
