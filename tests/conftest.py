@@ -1,0 +1,47 @@
+"""What every test run does: register the marks of our own, and say at the end what was measured and what ran."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.stores.kinds import KINDS
+
+OUTCOMES = ("passed", "skipped", "failed", "error")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "needs(capability): skipped for stores that do not declare the capability")
+
+
+@pytest.fixture
+def figures(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
+    """Call it with what was measured, in words, to have it shown at the end of the run."""
+    return lambda text: record_property("figures", text)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What was measured, then ``stores that ran: memory 63, lmdb 63``: contract tests passed, and what else."""
+    measured = [text for outcome in OUTCOMES for text in _noted(terminalreporter, outcome, "figures")]
+    counts = {outcome: Counter(_noted(terminalreporter, outcome, "contract")) for outcome in OUTCOMES}
+    ran = [name for name in KINDS if any(count[name] for count in counts.values())]
+    if measured:
+        terminalreporter.write_sep("=", "figures")
+    for text in measured:
+        terminalreporter.write_line(text)
+    if ran:
+        terminalreporter.write_sep("=", "stores")
+        terminalreporter.write_line("stores that ran: " + ", ".join(_one_store(name, counts) for name in ran))
+        absent = [name for name in KINDS if name not in ran]
+        if absent:
+            terminalreporter.write_line("stores that did not run: " + ", ".join(absent))
+
+
+def _noted(terminalreporter: pytest.TerminalReporter, outcome: str, what: str) -> Iterator[str]:
+    for report in terminalreporter.getreports(outcome):
+        yield from (str(value) for name, value in report.user_properties if name == what)
+
+
+def _one_store(name: str, counts: dict[str, Counter[str]]) -> str:
+    others = [f"{count[name]} {outcome}" for outcome, count in counts.items() if outcome != "passed" and count[name]]
+    return f"{name} {counts['passed'][name]}" + (f" ({', '.join(others)})" if others else "")

@@ -1,0 +1,109 @@
+"""Writing without asking: `Table.put_many`."""
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from neomodel.errors import InvalidValue
+from neomodel.stores import VERSION, Mutation, Table
+from tests.stores.shorthand import put, span_keys, versions
+
+
+def test_mutations_are_written_in_the_order_given(table: Table, key: bytes) -> None:
+    cells: list[dict[bytes, bytes | None]] = [
+        {b"p:x": b"1", b"p:y": b"1"},
+        {b"p:x": None},
+        {b"p:x": b"3"},
+        {b"p:y": None},
+    ]
+    table.put_many([Mutation(key, one) for one in cells])
+
+    assert table.get(key) == {b"p:x": b"3"}
+    assert [(v.column, v.value) for v in versions(table, key)] == [
+        (b"p:x", b"3"),
+        (b"p:x", None),
+        (b"p:x", b"1"),
+        (b"p:y", None),
+        (b"p:y", b"1"),
+    ]
+
+
+def test_many_mutations_from_an_iterator_are_all_written(table: Table, span: tuple[bytes, bytes]) -> None:
+    ends = [b"%05d" % number for number in range(6000)]
+    table.put_many(iter([Mutation(span[0] + end, {b"p:x": end, b"c:x": end}) for end in ends]))
+
+    assert span_keys(table, span) == ends
+    assert all(row == {b"c:x": key[-5:], b"p:x": key[-5:]} for key, row in table.scan(*span))
+
+
+def test_writing_nothing_changes_nothing(table: Table, span: tuple[bytes, bytes]) -> None:
+    table.put_many([])
+    table.put_many(iter(()))
+
+    assert list(table.history(*span)) == []
+
+
+def test_writing_the_same_again_reads_the_same(table: Table, span: tuple[bytes, bytes]) -> None:
+    mutations = [Mutation(span[0] + b"%d" % number, {b"p:x": b"x", b"p:y": None}) for number in range(5)]
+    table.put_many(mutations)
+    once = list(table.scan(*span))
+    table.put_many(mutations)
+
+    assert list(table.scan(*span)) == once
+
+
+def test_a_version_is_written_without_being_compared(table: Table, key: bytes) -> None:
+    put(table, key, {VERSION: b"1"})
+    put(table, key, {VERSION: b"7"})
+
+    assert table.swap(key, b"7", {VERSION: b"8"}) is True
+
+
+def test_a_bad_mutation_stops_the_rest_and_nothing_of_it_is_written(table: Table, span: tuple[bytes, bytes]) -> None:
+    good = {b"p:x": b"1"}
+    mutations = [
+        Mutation(span[0] + b"a", good),
+        Mutation(span[0] + b"b", good | {b"q:x": b""}),
+        Mutation(span[0] + b"c", good),
+    ]
+
+    with pytest.raises(InvalidValue):
+        table.put_many(mutations)
+
+    assert span_keys(table, span) in ([], [b"a"])
+
+
+def test_an_error_of_the_callers_iterator_reaches_the_caller_and_leaves_whole_mutations(
+    table: Table, span: tuple[bytes, bytes]
+) -> None:
+    def failing() -> Iterator[Mutation]:
+        for number in range(50):
+            yield Mutation(span[0] + b"%02d" % number, {b"p:x": b"1", b"p:y": b"1"})
+        raise LookupError("the caller's own")
+
+    with pytest.raises(LookupError, match="the caller's own"):
+        table.put_many(failing())
+
+    assert span_keys(table, span) == [b"%02d" % number for number in range(len(span_keys(table, span)))]
+    assert all(row == {b"p:x": b"1", b"p:y": b"1"} for _, row in table.scan(*span))
+    put(table, span[0] + b"zz", {b"p:x": b"1"})
+    assert span_keys(table, span)[-1] == b"zz"
+
+
+def test_the_callers_iterator_may_itself_read_and_write_the_table(table: Table, span: tuple[bytes, bytes]) -> None:
+    """No lock is held while the caller's code runs: else this never ends."""
+
+    def mutations() -> Iterator[Mutation]:
+        for number in range(5):
+            put(table, span[0] + b"in%d" % number, {b"p:x": b"1"})
+            assert table.swap(span[0] + b"swapped%d" % number, None, {VERSION: b"1"})
+            assert table.get(span[0] + b"in%d" % number) == {b"p:x": b"1"}
+            yield Mutation(span[0] + b"out%d" % number, {b"p:x": b"1"})
+
+    thread = threading.Thread(target=table.put_many, args=[mutations()], daemon=True)
+    thread.start()
+    thread.join(30)
+
+    assert not thread.is_alive()
+    assert len(span_keys(table, span)) == 15

@@ -1,0 +1,49 @@
+"""Every kind of store there is to test, wrappers included: an entry here is all it takes to join the suite.
+
+An opener gets a folder of its own. Called again with the same folder it opens the same store again, if the store is
+one that lasts. Tests never ask for a name; where not every store can do a thing they ask for the capability.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import attrs
+
+from neomodel.stores import Store, Table, open_store
+from neomodel.stores.wrappers import Caching, Counting, Faulty, Reading, WrappedStore
+
+
+@attrs.frozen
+class Kind:
+    """How to open a store, and how many examples of the agreement machine it has time for in `make test`."""
+
+    open: Callable[[Path], Store]
+    examples: int = 60
+
+
+class WrittenBehindTheBack(WrappedStore):
+    """Reads through `Reading`, which lets no write through: those go past it to the inner store."""
+
+    def table(self, name: str) -> Table:
+        table, inner = Reading(self.inner).table(name), self.inner.table(name)
+        for write in ("create", "drop", "swap", "put_many", "purge"):
+            setattr(table, write, getattr(inner, write))
+        return table
+
+
+def _memory(_folder: Path) -> Store:
+    return open_store("memory:")
+
+
+def _lmdb(folder: Path) -> Store:
+    return open_store(f"lmdb:{folder / 'store'}")
+
+
+KINDS = {
+    "memory": Kind(_memory),
+    "lmdb": Kind(_lmdb),
+    "counting": Kind(lambda folder: Counting(_memory(folder))),
+    "caching": Kind(lambda folder: Caching(_memory(folder))),
+    "reading": Kind(lambda folder: WrittenBehindTheBack(_memory(folder))),
+    "faulty": Kind(lambda folder: Faulty(_memory(folder), lambda _operation, _key: None)),
+}
