@@ -30,6 +30,9 @@ BAD_CELLS: dict[str, dict[Any, Any]] = {
 @pytest.mark.parametrize("bad", BAD_CELLS)
 def test_bad_cells_are_refused_and_the_good_ones_beside_them_not_written(table: Table, key: bytes, bad: str) -> None:
     cells = {b"p:good": b"1", VERSION: b"1", **BAD_CELLS[bad], b"t:good": b"1"}
+    put(
+        table, key + b"before", {b"p:good": b"1", b"p:a": b"1", b"t:good": b"1", VERSION: b"1"}
+    )  # nothing wrong with the columns
 
     with pytest.raises(InvalidValue):
         table.swap(key, None, cells)
