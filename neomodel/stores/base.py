@@ -287,6 +287,14 @@ def check_columns(columns: Columns, families: Collection[bytes]) -> list[bytes]:
     return [column for column in selected if len(column) == 2 or column[:2] not in selected]
 
 
+def check_family(family: str, families: Collection[bytes]) -> bytes:
+    """The family as the two bytes its columns start with."""
+    head = family.encode() + b":"
+    if head not in families:
+        raise InvalidValue("a family", family, _families_and(families, "no more"))
+    return head
+
+
 def check_time(time: int, now: int) -> int:
     if not 0 <= time <= now:
         raise InvalidValue("a time of history", time, f"a past one, 0 to {now}")

@@ -41,6 +41,7 @@ from neomodel.stores.base import (
     check_cells,
     check_columns,
     check_families,
+    check_family,
     check_key,
     check_name,
     check_swap,
@@ -187,7 +188,7 @@ class LmdbTable(Table):
 
         def step(txn: Any, bounds: tuple[bytes, bytes]) -> tuple[list[Cell], tuple[bytes, bytes] | None]:
             entry = self._entry(txn)
-            check_columns([family.encode() + b":"], entry.families)
+            check_family(family, entry.families)
             live = walk.live_backwards if reverse else walk.live
             low, high = entry.cells + bounds[0], entry.cells + bounds[1]
             found = list(itertools.islice(live(txn.cursor(), low, high, self._inverse(at, entry)), _BATCH))

@@ -26,6 +26,7 @@ from neomodel.stores.base import (
     check_cells,
     check_columns,
     check_families,
+    check_family,
     check_key,
     check_name,
     check_swap,
@@ -121,7 +122,7 @@ class MemoryTable(Table):
     ) -> Iterator[Cell]:
         with self._store.lock:
             row = self._content().rows.get(check_key(key), {})
-            live = self._live(row, at, [family.encode() + b":"])
+            live = self._live(row, at, [check_family(family, self._content().families)])
             cells = [Cell(column[2:], time, value) for column, time, value in live]
         inside = [c for c in cells if start <= c.qualifier and (stop is None or c.qualifier < stop)]
         yield from (inside[::-1] if reverse else inside)[:limit]
