@@ -75,14 +75,19 @@ def test_a_time_in_the_future_or_before_all_time_is_refused(table: Table, key: b
 
 
 @pytest.mark.parametrize("at", [-1, MAX_TIME + 1])
-def test_a_time_to_read_at_that_is_none_is_refused(table: Table, key: bytes, at: int) -> None:
-    put(table, key, {b"p:x": b"1"})
+def test_a_time_to_read_at_that_is_none_is_refused(
+    table: Table, key: bytes, span: tuple[bytes, bytes], at: int
+) -> None:
     calls: list[Callable[[], object]] = [
         lambda: table.get(key, at=at),
         lambda: table.get_many([key], at=at),
         lambda: list(table.cells(key, "p", at=at)),
-        lambda: list(table.scan(key, at=at)),
+        lambda: list(table.scan(*span, at=at)),
     ]
+    for call in calls:
+        with pytest.raises(InvalidValue):
+            call()
+    put(table, key, {b"p:x": b"1"})
     for call in calls:
         with pytest.raises(InvalidValue):
             call()
