@@ -106,6 +106,7 @@ class MemoryTable(Table):
 
     def get_many(self, keys: Iterable[bytes], *, at: int | None = None, columns: Columns = None) -> dict[bytes, Row]:
         with self._store.lock:
+            self._check_read(at, columns)
             rows = {check_key(key): self._row(key, at, columns) for key in keys}
             return {key: row for key, row in rows.items() if row}
 
@@ -135,6 +136,7 @@ class MemoryTable(Table):
         at: int | None = None,
         columns: Columns = None,
     ) -> Iterator[tuple[bytes, Row]]:
+        self._check_read(at, columns)
         for key in self._keys(start, stop):
             row = self.get(key, at=at, columns=columns)
             if row:
@@ -150,7 +152,7 @@ class MemoryTable(Table):
         until: int | None = None,
     ) -> Iterator[Version]:
         content = self._content()
-        check_at(since, content.horizon, self._where())
+        self._check_read(since, columns)
         last = check_at(until, content.horizon, self._where())
         for key in self._keys(start, stop):
             for column, versions in self._selected(content.rows.get(key, {}), columns):
@@ -226,6 +228,12 @@ class MemoryTable(Table):
     def _row(self, key: bytes, at: int | None, columns: Columns) -> Row:
         row = self._content().rows.get(key, {})
         return {column: value for column, _, value in self._live(row, at, columns)}
+
+    def _check_read(self, at: int | None, columns: Columns) -> None:
+        """Refuse what can't be read, also where there is nothing to read."""
+        content = self._content()
+        check_at(at, content.horizon, self._where())
+        check_columns(columns, content.families)
 
     def _check(self, key: bytes, cells: Cells) -> None:
         check_key(key)

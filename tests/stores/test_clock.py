@@ -18,7 +18,7 @@ sizes = pytest.mark.parametrize("rounds", [60, pytest.param(3000, marks=pytest.m
 def test_no_two_mutations_of_a_table_have_one_time_and_each_process_sees_it_grow(
     store: Store, table: Table, span: tuple[bytes, bytes], rounds: int
 ) -> None:
-    run_each([(_write, (table.name, span[0] + b"%d" % writer, rounds)) for writer in range(WRITERS)], store.url)
+    run_each([(_write, (table.name, span[0] + b"%d" % writer, rounds), {}) for writer in range(WRITERS)], store.url)
 
     told = list(table.history(*span, columns=[b"p:x"]))
     times = {version.time for version in told}
@@ -49,7 +49,7 @@ def test_what_happened_after_is_stamped_after_whichever_process_did_it(
     store: Store, table: Table, span: tuple[bytes, bytes], rounds: int
 ) -> None:
     """Players pass a ball: each waits until it reads the throw before its own, notes `now`, and throws."""
-    nows = run_each([(_play, (table.name, span[0], player, rounds)) for player in range(2)], store.url)
+    nows = run_each([(_play, (table.name, span[0], player, rounds), {}) for player in range(2)], store.url)
 
     throws = sorted(table.history(*span), key=lambda version: version.time)
     assert [throw.key.removeprefix(span[0]) for throw in throws] == [b"%06d" % number for number in range(2 * rounds)]

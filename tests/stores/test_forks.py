@@ -6,6 +6,7 @@ The forks are made in a process started for it, which has no threads but those t
 import os
 import signal
 import threading
+import time
 import traceback
 from collections.abc import Callable
 
@@ -114,17 +115,25 @@ def _expect(found: object, expected: object) -> None:
 def _in_fork(work: Callable[[], None], seconds: int = 30) -> Callable[[], int]:
     """Do the work in a forked child; what is returned waits for it and gives its exit status, 0 if all was well.
 
-    A child that hangs is ended by the alarm it set itself.
+    A child that hangs is ended.
     """
     pid = os.fork()
     if pid == 0:
         status = 1
         try:
-            signal.alarm(seconds)
             work()
             status = 0
         except BaseException:  # noqa: BLE001  nothing may go on as if this were the parent
             traceback.print_exc()
         finally:
             os._exit(status)
-    return lambda: os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+    def wait() -> int:
+        deadline = time.monotonic() + seconds
+        while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+            if time.monotonic() > deadline:
+                os.kill(pid, signal.SIGKILL)
+            time.sleep(0.005)
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+    return wait

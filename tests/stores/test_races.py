@@ -48,7 +48,7 @@ def test_of_threads_that_swap_one_row_exactly_one_wins_each_round(table: Table, 
 def test_of_processes_that_swap_one_row_exactly_one_wins_each_round(
     store: Store, table: Table, key: bytes, rounds: int
 ) -> None:
-    results = run_each([(_duel, (table.name, key, rival, rounds)) for rival in range(RIVALS)], store.url)
+    results = run_each([(_duel, (table.name, key, rival, rounds), {}) for rival in range(RIVALS)], store.url)
 
     assert Counter(number for won in results for number in won) == dict.fromkeys(range(rounds), 1)
     assert len(versions(table, key)) == rounds
@@ -73,7 +73,7 @@ def _duel(store: Store, name: str, key: bytes, rival: int, rounds: int) -> list[
 @pytest.mark.needs(SHARED)
 @sizes
 def test_no_increment_is_lost_between_processes(store: Store, table: Table, key: bytes, rounds: int) -> None:
-    lost = run_each([(_increment, (table.name, key, rounds))] * RIVALS, store.url)
+    lost = run_each([(_increment, (table.name, key, rounds), {})] * RIVALS, store.url)
 
     assert (table.get(key) or {})[b"p:count"] == b"%d" % (RIVALS * rounds)
     counts = [int(v.value or b"") for v in versions(table, key) if v.column == b"p:count"]
@@ -119,7 +119,7 @@ def read_whole(table: Table, key: bytes, stop: Callable[[], bool]) -> int:
             cells = {b"p:" + cell.qualifier: cell.value for cell in table.cells(one, "p")}
             assert len({cells[column] for column in COLUMNS if column in cells}) <= 1, one
         assert all(map(whole, table.get_many([key, key + b"put"]).values()))
-        assert all(whole(row) for _, row in table.scan(key, key + b"q"))
+        assert all(whole(row) for _, row in table.scan(key, key + b"x"))
         reads += 1
     return reads
 
@@ -142,7 +142,7 @@ def test_a_row_of_several_cells_is_never_seen_torn_by_processes(
     store: Store, table: Table, key: bytes, rounds: int
 ) -> None:
     *reads, _ = run_each(
-        [*[(_read_whole, (table.name, key))] * 2, (_write_whole, (table.name, key, rounds))], store.url
+        [*[(_read_whole, (table.name, key), {})] * 2, (_write_whole, (table.name, key, rounds), {})], store.url
     )
 
     assert all(reads)
@@ -152,14 +152,14 @@ def test_a_row_of_several_cells_is_never_seen_torn_by_processes(
 def _write_whole(store: Store, name: str, key: bytes, rounds: int) -> int:
     table = store.table(name)
     deadline = time.monotonic() + 60
-    while table.get(key + b"reader") is None:
+    while table.get(key + b"x-reader") is None:
         assert time.monotonic() < deadline, "no reader came"
     write_whole(table, key, rounds)
-    table.put_many([Mutation(key + b"done", {b"p:x": b""})])
+    table.put_many([Mutation(key + b"x-done", {b"p:x": b""})])
     return rounds
 
 
 def _read_whole(store: Store, name: str, key: bytes) -> int:
     table = store.table(name)
-    table.put_many([Mutation(key + b"reader", {b"p:x": b""})])
-    return read_whole(table, key, lambda: table.get(key + b"done") is not None)
+    table.put_many([Mutation(key + b"x-reader", {b"p:x": b""})])
+    return read_whole(table, key, lambda: table.get(key + b"x-done") is not None)

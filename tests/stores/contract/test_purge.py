@@ -127,8 +127,14 @@ def test_a_purge_of_the_future_is_refused_and_forgets_nothing(own_table: Table) 
     assert own_table.get(b"k", at=0) is None
 
 
-def test_a_purge_of_an_empty_table_forgets_nothing(own_table: Table) -> None:
+def test_a_purge_of_an_empty_table_forgets_nothing_and_has_a_horizon(own_table: Table) -> None:
     assert own_table.purge(own_table.now()) == 0
+    assert own_table.purge(1000) == 0
+
+    for call in (lambda: own_table.get(b"k", at=999), lambda: list(own_table.scan(at=999))):
+        with pytest.raises(Purged):
+            call()
+    assert list(own_table.scan(at=max(own_table.now(), 1000))) == []
 
 
 def test_a_large_purge_is_whole(own_table: Table) -> None:

@@ -30,6 +30,9 @@ BAD_CELLS: dict[str, dict[Any, Any]] = {
 @pytest.mark.parametrize("bad", BAD_CELLS)
 def test_bad_cells_are_refused_and_the_good_ones_beside_them_not_written(table: Table, key: bytes, bad: str) -> None:
     cells = {b"p:good": b"1", VERSION: b"1", **BAD_CELLS[bad], b"t:good": b"1"}
+    put(
+        table, key + b"before", {b"p:good": b"1", b"p:a": b"1", b"t:good": b"1", VERSION: b"1"}
+    )  # nothing wrong with the columns
 
     with pytest.raises(InvalidValue):
         table.swap(key, None, cells)
@@ -72,14 +75,19 @@ def test_a_time_in_the_future_or_before_all_time_is_refused(table: Table, key: b
 
 
 @pytest.mark.parametrize("at", [-1, MAX_TIME + 1])
-def test_a_time_to_read_at_that_is_none_is_refused(table: Table, key: bytes, at: int) -> None:
-    put(table, key, {b"p:x": b"1"})
+def test_a_time_to_read_at_that_is_none_is_refused(
+    table: Table, key: bytes, span: tuple[bytes, bytes], at: int
+) -> None:
     calls: list[Callable[[], object]] = [
         lambda: table.get(key, at=at),
         lambda: table.get_many([key], at=at),
         lambda: list(table.cells(key, "p", at=at)),
-        lambda: list(table.scan(key, at=at)),
+        lambda: list(table.scan(*span, at=at)),
     ]
+    for call in calls:
+        with pytest.raises(InvalidValue):
+            call()
+    put(table, key, {b"p:x": b"1"})
     for call in calls:
         with pytest.raises(InvalidValue):
             call()

@@ -1,5 +1,7 @@
 """Rows: what was written reads back, in order, whatever bytes it is made of."""
 
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -121,6 +123,22 @@ def test_get_many_takes_many_keys(table: Table, key: bytes) -> None:
     table.put_many(Mutation(one, {b"p:x": one}) for one in keys[::2])
 
     assert table.get_many(keys) == {one: {b"p:x": one} for one in keys[::2]}
+
+
+def test_get_many_takes_keys_from_a_stream_that_reads_and_writes_the_table(
+    table: Table, span: tuple[bytes, bytes]
+) -> None:
+    table.put_many(Mutation(span[0] + b"%d" % number, {b"p:x": b"1"}) for number in range(5))
+
+    def keys() -> Iterator[bytes]:
+        for key, _ in table.scan(*span):
+            put(table, key, {b"p:y": b"2"})
+            yield key
+
+    rows = table.get_many(keys())
+
+    assert sorted(rows) == [span[0] + b"%d" % number for number in range(5)]
+    assert all(row[b"p:x"] == b"1" for row in rows.values())
 
 
 def test_a_row_that_was_handed_out_is_the_callers_own(table: Table, key: bytes) -> None:
