@@ -78,6 +78,7 @@ class LmdbFile:
         txn = None
         try:
             txn = env.begin(write=True)
+            number = txn.id()
             yield txn
         except BaseException as exc:
             if txn is not None:
@@ -88,8 +89,15 @@ class LmdbFile:
         try:
             txn.commit()
         except lmdb.Error as exc:
-            known = failure(operation, self.folder, exc)
-            raise known if _no_space(exc) else OutcomeUnknown(operation, self.folder, str(exc)) from exc
+            raise self._not_committed(operation, number, exc) from exc
+
+    def _not_committed(self, operation: str, number: int, exc: lmdb.Error) -> NeomodelError:
+        """What a commit that failed means: nothing was written if the file is still before that transaction."""
+        try:
+            written = self.env.info()["last_txnid"] >= number
+        except lmdb.Error:
+            written = True
+        return OutcomeUnknown(operation, self.folder, str(exc)) if written else failure(operation, self.folder, exc)
 
     def close(self) -> None:
         with _lock:
@@ -136,14 +144,10 @@ def failure(operation: str, where: str, exc: lmdb.Error) -> NeomodelError:
     """What a driver error means for the caller, for an operation that changed nothing."""
     if isinstance(exc, lmdb.CorruptedError | lmdb.PageNotFoundError | lmdb.InvalidError | lmdb.PanicError):
         return CorruptStore(where, str(exc))
-    reason = "there is no space left; free some and try again" if _no_space(exc) else str(exc)
+    reason = str(exc)
+    if isinstance(exc, lmdb.DiskError | lmdb.MapFullError) or "Input/output" in reason:  # half a page written is EIO
+        reason = f"the disk has no space left, or fails ({reason}); see to that and try again"
     return StoreUnavailable(operation, where, reason)
-
-
-def _no_space(exc: lmdb.Error) -> bool:
-    # A quota or a limit on file size (EFBIG, EDQUOT) has no class of its own in py-lmdb.
-    known = isinstance(exc, lmdb.DiskError | lmdb.MapFullError)
-    return known or any(reason in str(exc) for reason in ("File too large", "quota"))
 
 
 def _data(folder: str) -> str:
@@ -200,7 +204,10 @@ def _check_whole(folder: str) -> None:
     size = os.path.getsize(_data(folder))  # after the meta pages, since others may be writing
     if size < (last_page + 1) * page_size:
         # Pages at the end that were taken and given back in one transaction are never written: look closer.
-        problems = lmdb.verify.verify(folder)  # type: ignore[no-untyped-call]
+        try:
+            problems = lmdb.verify.verify(folder)  # type: ignore[no-untyped-call]
+        except lmdb.verify.VerifyError as exc:
+            problems = [exc]
         if problems:
             raise CorruptStore(folder, f"data.mdb is cut off after {size} bytes ({problems[0]})")
 
