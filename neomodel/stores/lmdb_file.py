@@ -17,6 +17,7 @@ from struct import Struct
 from typing import Any
 
 import lmdb
+import lmdb._envid
 import lmdb.verify
 
 from neomodel.errors import CorruptStore, InvalidStore, NeomodelError, OutcomeUnknown, StoreUnavailable
@@ -220,11 +221,16 @@ def _plain(exc: Exception) -> str:
 
 
 def _forget() -> None:
+    """In a forked child: let go of the parent's handles without touching them."""
     global _lock
     _lock = threading.Lock()
     for file in _files.values():
         _inherited.append(file.env)
         file.env = None
+
+    # py-lmdb 3.0 refuses to open a file twice in a process, and takes the parent's handles for this process's own.
+    parent_keys, process = lmdb._envid.env_keys, os.getpid()
+    lmdb._envid.env_keys = lambda path, subdir: tuple((process, key) for key in parent_keys(path, subdir))  # type: ignore[no-untyped-call]
 
 
 os.register_at_fork(after_in_child=_forget)

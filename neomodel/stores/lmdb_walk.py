@@ -70,7 +70,7 @@ def rows(
                 if here != end:
                     end = here
                     cut = slice(end + 1, -_TIME - 1)
-                row_stop = key[:end] + b"\1"
+                row_stop = min(key[:end] + b"\1", stop)
                 row = {}
                 found.append((key[ROW:end], row))
             column = key[cut]

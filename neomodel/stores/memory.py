@@ -186,7 +186,7 @@ class MemoryTable(Table):
             content.horizon = max(before, content.horizon)
             for row in content.rows.values():
                 for column, versions in list(row.items()):
-                    seen = _seen(versions, before)
+                    seen = _seen(versions, content.horizon)
                     useless = seen if seen and versions[seen - 1][1] is None else max(seen - 1, 0)
                     row[column] = versions[useless:]
                     gone += useless

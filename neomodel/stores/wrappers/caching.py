@@ -62,7 +62,7 @@ class _CachingTable(WrappedTable):
             return super().get_many(keys, at=at, columns=columns)
         found = {key: cache.find(snapshot, check_key(key)) for key in keys}
         missing = [key for key, row in found.items() if row is None]
-        read = super().get_many(missing, at=at, columns=columns) if missing else {}
+        read = super().get_many(missing, at=at, columns=columns) if missing or not found else {}
         for key in missing:
             found[key] = read.get(key, {})
             cache.keep(snapshot, key, read.get(key, {}))
