@@ -76,6 +76,23 @@ def test_a_slice_as_of_a_time_is_of_that_time(table: Table, key: bytes, reverse:
     assert at(0) == []
 
 
+def test_a_long_slice_is_whole_in_either_direction_wherever_it_begins(table: Table, key: bytes) -> None:
+    qualifiers = [b"%04d\x00" % number for number in range(1500)]
+    put(table, key, {b"p:" + qualifier: b"old" for qualifier in qualifiers})
+    put(table, key, {b"p:" + qualifier: qualifier for qualifier in qualifiers[::3]})
+    put(table, key, {b"p:" + qualifier: None for qualifier in qualifiers[1::3]})
+    expected = [q for number, q in enumerate(qualifiers) if number % 3 != 1]
+
+    assert [cell.qualifier for cell in table.cells(key, "p")] == expected
+    assert [cell.qualifier for cell in table.cells(key, "p", reverse=True)] == expected[::-1]
+    assert [cell.qualifier for cell in table.cells(key, "p", limit=700)] == expected[:700]
+    assert [cell.qualifier for cell in table.cells(key, "p", limit=700, reverse=True)] == expected[:-701:-1]
+    middle = [q for q in expected if b"0300" <= q < b"1200"]
+    assert [cell.qualifier for cell in table.cells(key, "p", b"0300", b"1200")] == middle
+    assert [cell.qualifier for cell in table.cells(key, "p", b"0300", b"1200", reverse=True)] == middle[::-1]
+    assert len(table.get(key) or {}) == len(expected)
+
+
 def test_a_slice_ends_with_its_row_and_its_family(table: Table, key: bytes) -> None:
     for end in (b"", b"\x00", b"a"):
         put(table, key + end, {b"c:x": b"c" + end, b"p:x": b"p" + end, b"t:x": b"t" + end})

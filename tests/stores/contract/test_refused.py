@@ -82,6 +82,7 @@ def test_a_time_to_read_at_that_is_none_is_refused(
         lambda: table.get(key, at=at),
         lambda: table.get_many([key], at=at),
         lambda: list(table.cells(key, "p", at=at)),
+        lambda: list(table.cells(key, "p", at=at, limit=0)),
         lambda: list(table.scan(*span, at=at)),
     ]
     for call in calls:

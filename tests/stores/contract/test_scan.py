@@ -47,6 +47,22 @@ def test_rows_come_whole(table: Table, span: tuple[bytes, bytes]) -> None:
     assert list(table.scan(*span)) == [(span[0] + end, row) for end in (b"1", b"2", b"3")]
 
 
+def test_a_scan_passes_over_any_number_of_rows_that_have_nothing_to_show(
+    table: Table, span: tuple[bytes, bytes]
+) -> None:
+    keys = [span[0] + b"%04d" % number for number in range(2000)]
+    table.put_many(Mutation(key, {b"c:x": b"1", b"p:x": b"1"}) for key in keys)
+    then = table.now()
+    table.put_many(Mutation(key, {b"c:x": None, b"p:x": None}) for key in keys[100:1900])
+    table.put_many(Mutation(key, {b"t:x": b"1"}) for key in keys[::700])
+
+    assert [key for key, _ in table.scan(*span, columns=[b"p:"])] == keys[:100] + keys[1900:]
+    assert [key for key, _ in table.scan(*span, columns=[b"t:x"])] == keys[::700]
+    assert [key for key, _ in table.scan(*span)] == [*keys[:100], keys[700], keys[1400], *keys[1900:]]
+    assert [key for key, _ in table.scan(*span, at=then, columns=[b"p:x"])] == keys
+    assert len(list(table.history(*span, columns=[b"t:x", b"c:"]))) == 2000 + 1800 + 3
+
+
 def test_a_scan_as_of_a_time_is_of_that_time_whatever_happens_meanwhile(
     table: Table, span: tuple[bytes, bytes]
 ) -> None:

@@ -15,6 +15,7 @@ OPERATIONS: dict[str, Callable[[Table], object]] = {
     "get": lambda table: table.get(b"k"),
     "get_many": lambda table: table.get_many([b"k"]),
     "cells": lambda table: list(table.cells(b"k", "p")),
+    "cells, none": lambda table: list(table.cells(b"k", "p", limit=0)),
     "scan": lambda table: list(table.scan()),
     "history": lambda table: list(table.history()),
     "swap": lambda table: table.swap(b"k", None, {VERSION: b"1"}),
