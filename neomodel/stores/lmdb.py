@@ -14,9 +14,10 @@ What the file holds, by the first byte of the key; `encoding` says how a version
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
-from typing import Any, TypeVar, cast
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from types import NoneType
+from typing import Any, TypeVar
 from zlib import crc32
 
 import attrs
@@ -55,6 +56,7 @@ _CELLS, _SAMPLES = b"\1", b"\2"
 _BATCH = 256  # rows or cells read in one transaction
 _WRITES = 10_000  # mutations written in one transaction
 _MOST_TAILS = 4096
+_VALUES = frozenset({bytes, NoneType})
 _SAMPLED = 256  # of that many rows, one is a sample
 _REGION_ROWS, _MOST_REGIONS = 8192, 16
 
@@ -68,7 +70,7 @@ class _Entry:
     number: bytes
     horizon: int
     families: frozenset[bytes]
-    tails: dict[bytes, bytes] = attrs.field(factory=dict, init=False, eq=False)  # of columns known to be right
+    tails: dict[bytes, bytes] = attrs.field(factory=dict, init=False, eq=False)  # of columns that were checked
     cells: bytes = attrs.field(init=False)
 
     @cells.default
@@ -186,19 +188,21 @@ class LmdbTable(Table):
         last = head[:-1] + b";" if stop is None else head + escape(stop)
         skip = ROW + len(head)
 
-        def step(txn: Any, bounds: tuple[bytes, bytes]) -> tuple[list[Cell], tuple[bytes, bytes] | None]:
+        def step(txn: Any, position: tuple[bytes, bytes, int]) -> tuple[list[Cell], tuple[bytes, bytes, int] | None]:
+            low, high, left = position
             entry = self._entry(txn)
             check_family(family, entry.families)
             live = walk.live_backwards if reverse else walk.live
-            low, high = entry.cells + bounds[0], entry.cells + bounds[1]
-            found = list(itertools.islice(live(txn.cursor(), low, high, self._inverse(at, entry)), _BATCH))
-            cells = [Cell(unescape(key[skip:-9]), decode_time(key[-8:]), decode_live(stored)) for key, stored in found]
-            if len(found) < _BATCH:
-                return cells, None
-            cell = found[-1][0][ROW:-9]
-            return cells, (bounds[0], cell) if reverse else (cell + b"\1", bounds[1])
+            cells = live(txn.cursor(), entry.cells + low, entry.cells + high, self._inverse(at, entry))
+            size = min(left, _BATCH)
+            found = list(itertools.islice(cells, size))
+            listed = [Cell(unescape(key[skip:-9]), decode_time(key[-8:]), decode_live(value)) for key, value in found]
+            if len(found) < size or size == left:
+                return listed, None
+            last = found[-1][0][ROW:-9]
+            return listed, (low, last, left - size) if reverse else (last + b"\1", high, left - size)
 
-        yield from itertools.islice(self._stream("cells", step, (first, last)), limit)
+        return self._stream("cells", step, (first, last, sys.maxsize if limit is None else limit))
 
     def scan(
         self,
@@ -365,18 +369,15 @@ def _writes(entry: _Entry, key: bytes, cells: Cells, time: int) -> list[tuple[by
     head = entry.cells + escape(check_key(key))
     inverse = encode_time(time)
     tails = entry.tails
-    with suppress(KeyError, TypeError):  # of what needs a closer look: a column seen first, a tombstone, nonsense
-        plain = cast(Mapping[bytes, bytes], cells)
-        writes = [
-            (head + tails[column] + inverse, value if value >= b"\1" else encode_value(value))
-            for column, value in plain.items()
-        ]
-        if writes:
-            return writes
-    check_cells(cells, entry.families)
-    if len(tails) < _MOST_TAILS:
-        tails.update((column, _tail(column)) for column in cells)
-    return [(head + _tail(column) + inverse, encode_value(value)) for column, value in cells.items()]
+    if not cells or not tails.keys() >= cells.keys() or not _VALUES.issuperset(map(type, cells.values())):
+        check_cells(cells, entry.families)
+        tails = {column: _tail(column) for column in cells}
+        if len(entry.tails) < _MOST_TAILS:
+            entry.tails.update(tails)
+    return [
+        (head + tails[column] + inverse, value if value and value >= b"\1" else encode_value(value))
+        for column, value in cells.items()
+    ]
 
 
 def _tail(column: bytes) -> bytes:
