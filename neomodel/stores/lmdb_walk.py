@@ -68,7 +68,7 @@ def rows(
                     resume = key
                     break
                 head = key[ROW:end]
-                if key[end] or 0 in head:  # not as long as the row before
+                if 0 in head or key[end]:  # the row key is not as long as the one before
                     end = key.index(0, ROW)
                     head = key[ROW:end]
                     cut = slice(end + 1, -_TIME - 1)
