@@ -8,14 +8,20 @@ import signal
 import threading
 import time
 import traceback
+import uuid
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from neomodel.stores import VERSION, Mutation, Store, Table
+from neomodel.stores import VERSION, Mutation, Store, Table, open_store, successor
 from neomodel.stores.base import SHARED
+from tests.stores.kinds import Kind
 from tests.stores.processes import run
-from tests.stores.shorthand import put, span_keys
+from tests.stores.shorthand import put, span_keys, versions
+
+CHILD_ROUNDS = 100
+KILLED_READERS = 1200  # more than LMDB has room for
 
 pytestmark = pytest.mark.needs(SHARED)
 
@@ -66,6 +72,62 @@ def _write(table: Table, prefix: bytes) -> None:
     for number in range(50):
         put(table, prefix + b"%02d" % number, {b"p:x": b"1"})
         assert table.get(prefix + b"%02d" % number) == {b"p:x": b"1"}
+
+
+def test_a_child_goes_on_while_its_parent_closes_the_store_and_opens_it_again(kind: Kind, tmp_path: Path) -> None:
+    """Nobody else has this store open: the parent's handle is the only other one there is."""
+    with kind.open(tmp_path) as store:
+        table = store.table(f"test-{uuid.uuid4().hex}")
+        table.create("pt")
+        url = store.url
+
+    status, rounds, count = run(_close_and_open, url, table.name)
+
+    assert status == 0
+    assert count == rounds + CHILD_ROUNDS
+    with kind.open(tmp_path) as store:
+        assert len(versions(store.table(table.name), b"k")) == 2 * count
+        store.table(table.name).drop()
+
+
+def _close_and_open(store: Store, name: str) -> tuple[int, int, int]:
+    table, url = store.table(name), store.url
+    wait = _in_fork(lambda: _increment(table, CHILD_ROUNDS))
+    store.close()
+    rounds = 0
+    for _ in range(30):
+        with open_store(url) as again:
+            _increment(again.table(name), 3)
+            rounds += 3
+    status = wait()
+    with open_store(url) as again:
+        return status, rounds, int((again.table(name).get(b"k") or {})[b"p:count"])
+
+
+def _increment(table: Table, rounds: int) -> None:
+    won = 0
+    while won < rounds:
+        row = table.get(b"k") or {}
+        count, version = int(row.get(b"p:count", b"0")), row.get(VERSION)
+        won += table.swap(b"k", version, {VERSION: successor(version), b"p:count": b"%d" % (count + 1)})
+
+
+def test_any_number_of_readers_that_were_killed_leaves_room_for_others(store: Store, table: Table, key: bytes) -> None:
+    put(table, key, {b"p:x": b"1"})
+
+    assert run(_kill_readers, store.url, table.name, key) == [-signal.SIGKILL] * KILLED_READERS
+    put(table, key, {b"p:x": b"2"})
+    assert table.get(key) == {b"p:x": b"2"}
+
+
+def _kill_readers(store: Store, name: str, key: bytes) -> list[int]:
+    table = store.table(name)
+
+    def read_and_die() -> None:
+        assert table.get(key) == {b"p:x": b"1"}
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    return [_in_fork(read_and_die)() for _ in range(KILLED_READERS)]
 
 
 def test_a_scan_open_at_a_fork_goes_on_in_the_parent(store: Store, table: Table, span: tuple[bytes, bytes]) -> None:
@@ -133,7 +195,7 @@ def _in_fork(work: Callable[[], None], seconds: int = 30) -> Callable[[], int]:
         while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
             if time.monotonic() > deadline:
                 os.kill(pid, signal.SIGKILL)
-            time.sleep(0.005)
+            time.sleep(0.0005)
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
     return wait

@@ -91,6 +91,20 @@ def test_an_error_of_the_callers_iterator_reaches_the_caller_and_leaves_whole_mu
     assert span_keys(table, span)[-1] == b"zz"
 
 
+def test_others_may_write_while_the_callers_iterator_takes_its_time(table: Table, span: tuple[bytes, bytes]) -> None:
+    def mutations() -> Iterator[Mutation]:
+        yield Mutation(span[0] + b"1", {b"p:x": b"1"})
+        other = threading.Thread(target=put, args=[table, span[0] + b"other", {b"p:x": b"1"}], daemon=True)
+        other.start()
+        other.join(10)
+        assert not other.is_alive()
+        yield Mutation(span[0] + b"2", {b"p:x": b"1"})
+
+    table.put_many(mutations())
+
+    assert span_keys(table, span) == [b"1", b"2", b"other"]
+
+
 def test_the_callers_iterator_may_itself_read_and_write_the_table(table: Table, span: tuple[bytes, bytes]) -> None:
     """No lock is held while the caller's code runs: else this never ends."""
 
