@@ -30,7 +30,11 @@ __all__ = [
     "successor",
 ]
 
-_MODULES = {"lmdb": "neomodel.stores.lmdb", "memory": "neomodel.stores.memory"}
+_MODULES = {
+    "lmdb": "neomodel.stores.lmdb",
+    "hbase": "neomodel.stores.hbase",
+    "memory": "neomodel.stores.memory",
+}
 
 
 def open_store(url: str, *, create: bool = True) -> Store:

@@ -20,7 +20,8 @@ capability.
 **Time.** Times are integers, microseconds since the epoch. The store stamps every mutation itself, later than every
 time it has stamped in that table before. `at=t` reads the newest version stamped at or before `t` of each cell;
 `at=None` the newest of all. A mutation may carry a time of its own, to bring in history recorded elsewhere:
-it must lie in the past, and whoever writes it vouches that nobody relies on what that past looked like without it.
+it must lie in the past, after all purges, and whoever writes it vouches that nobody relies on what that past looked like
+without it.
 
 **Versions.** The cell `VERSION` of a row is what `swap` compares. A row is at liberty not to have one.
 
@@ -78,12 +79,16 @@ class Version(NamedTuple):
 
 @attrs.frozen
 class Region:
-    """A range of keys, `start` included and `stop` not (None: to the end), and who serves it, if anybody does."""
+    """A range of keys, `start` included and `stop` not (None: to the end).
+
+    Where servers serve it: `host` and `port` of the one that does, and the `gateway` beside it, as ``host:port``.
+    """
 
     start: bytes
     stop: bytes | None
     host: str | None = None
     port: int | None = None
+    gateway: str | None = None
 
 
 def successor(version: bytes | None) -> bytes:
@@ -295,9 +300,10 @@ def check_family(family: str, families: Collection[bytes]) -> bytes:
     return head
 
 
-def check_time(time: int, now: int) -> int:
-    if not 0 <= time <= now:
-        raise InvalidValue("a time of history", time, f"a past one, 0 to {now}")
+def check_time(time: int, now: int, horizon: int = -1) -> int:
+    """A time to write history at: in the past, and in the part of it that can still be read."""
+    if not max(0, horizon + 1) <= time <= now:
+        raise InvalidValue("a time of history", time, f"a past one, from {max(0, horizon + 1)} to {now}")
     return time
 
 

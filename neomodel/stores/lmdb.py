@@ -277,7 +277,9 @@ class LmdbTable(Table):
                 entry = self._entry(txn)
                 writes: list[tuple[bytes, bytes]] = []
                 for stamp, (key, cells, time) in enumerate(batch, lmdb_file.tick(txn, len(batch))):
-                    writes += _writes(entry, key, cells, stamp if time is None else check_time(time, stamp))
+                    writes += _writes(
+                        entry, key, cells, stamp if time is None else check_time(time, stamp, entry.horizon or -1)
+                    )
                 self._put(txn, writes)
                 self._sample(txn, entry, (key for key, _, _ in batch))
 

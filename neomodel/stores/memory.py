@@ -176,7 +176,7 @@ class MemoryTable(Table):
             with self._store.lock:
                 self._check(key, cells)
                 now = self._store.tick()
-                self._write(key, cells, now if time_ is None else check_time(time_, now))
+                self._write(key, cells, now if time_ is None else check_time(time_, now, self._content().horizon or -1))
 
     def purge(self, before: int) -> int:
         gone = 0

@@ -39,7 +39,10 @@ def _lmdb(folder: Path) -> Store:
     return open_store(f"lmdb:{folder / 'store'}")
 
 
+import os
+
 KINDS = {
+    **({"hbase": Kind(lambda folder: open_store(os.environ["HB"]), 3)} if "HB" in os.environ else {}),
     "memory": Kind(_memory),
     "lmdb": Kind(_lmdb),
     "counting": Kind(lambda folder: Counting(_memory(folder))),

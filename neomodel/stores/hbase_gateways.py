@@ -1,0 +1,274 @@
+"""The way to HBase: gateway pairs, pools of connections, fail-over, and driver errors turned into ours.
+
+A *gateway pair* is a Thrift1 and a Thrift2 gateway on one host, usually beside one region server. thriftpy2 does not
+compare sequence ids: after a time-out the late answer to one call would be handed to the next one on the same socket. So
+**a socket that has seen any error is closed**, and one that the other side has closed, or is about to, is not used.
+
+An operation that failed before it left is tried on another gateway. One that left is tried again only by those who say
+that sending it twice does no harm.
+"""
+
+import itertools
+import os
+import select
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import attrs
+import happybase
+import thriftpy2
+from thriftpy2.protocol import TCyBinaryProtocol
+from thriftpy2.thrift import TApplicationException, TClient, TException
+from thriftpy2.transport import TCyBufferedTransport, TSocket
+
+from neomodel.errors import InvalidStore, InvalidValue, NeomodelError, OutcomeUnknown, StoreUnavailable, TableNotFound
+
+IDLE = 45  # seconds; a gateway closes a connection that was idle for 60
+CONNECT = 5  # seconds to wait for a connection
+ROUNDS = 2  # how often all gateways are tried
+
+T = TypeVar("T")
+P = TypeVar("P")
+
+
+@cache
+def thrift2() -> Any:
+    """The types and calls of the Thrift2 gateway."""
+    return thriftpy2.load(str(Path(__file__).with_name("hbase2.thrift")), module_name="hbase2_thrift")
+
+
+class NotSent(Exception):
+    """There was no connection, so nothing was asked."""
+
+
+@attrs.define
+class _Link:
+    """One connection: what calls are made on, what lies beneath, and since when it is idle."""
+
+    client: Any
+    socket: Any
+    idle_since: float = 0.0
+
+    def fresh(self) -> bool:
+        if time.monotonic() - self.idle_since > IDLE:
+            return False
+        readable, _, _ = select.select([self.socket.sock], [], [], 0)
+        return not readable  # nobody speaks unasked: what can be read now is the end, or a stray answer
+
+    def close(self) -> None:
+        self.socket.close()
+
+
+class _HappyConnection(happybase.Connection):  # type: ignore[misc]
+    """A happybase connection that lets its socket be looked at."""
+
+    def _refresh_thrift_client(self) -> None:
+        self.socket = _socket(self.host, self.port, self.timeout)
+        self.transport = self._transport_class(self.socket)
+        protocol = self._protocol_class(self.transport, decode_response=False)
+        self.client = happybase.connection.TClient(happybase.connection.Hbase, protocol)
+
+
+class Port:
+    """One gateway: a pool of connections to it. Thread-safe; a forked child has a pool of its own."""
+
+    def __init__(self, host: str, number: int, timeout: float, connect: Callable[[str, int, float], _Link]) -> None:
+        self.host = host
+        self.number = number
+        self._timeout = timeout
+        self._connect = connect
+        self._pool: tuple[int, list[_Link]] = (os.getpid(), [])
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.number}"
+
+    @contextmanager
+    def client(self) -> Iterator[Any]:
+        """A connection for one exchange, or several. It is kept for others only if nothing went wrong."""
+        link = self._idle() or self._open()
+        try:
+            yield link.client
+        except BaseException:
+            link.close()
+            raise
+        link.idle_since = time.monotonic()
+        self._links().append(link)
+
+    def close(self) -> None:
+        links = self._links()
+        while links:
+            links.pop().close()
+
+    def _links(self) -> list[_Link]:
+        process, links = self._pool
+        if process != os.getpid():
+            links = []  # the parent's are left alone: closing them here says nothing to the gateway
+            self._pool = (os.getpid(), links)
+        return links
+
+    def _idle(self) -> _Link | None:
+        links = self._links()
+        while links:
+            try:
+                link = links.pop()
+            except IndexError:  # another thread was quicker
+                return None
+            if link.fresh():
+                return link
+            link.close()
+        return None
+
+    def _open(self) -> _Link:
+        try:
+            return self._connect(self.host, self.number, self._timeout)
+        except (TException, OSError) as exc:
+            raise NotSent(f"{self} can't be reached ({_reason(exc)})") from exc
+
+
+def _connect1(host: str, port: int, timeout: float) -> _Link:
+    connection = _HappyConnection(host, port, timeout=int(timeout * 1000), autoconnect=False)
+    connection.open()
+    _speed_up(connection.socket)
+    return _Link(connection, connection.socket)
+
+
+def _connect2(host: str, port: int, timeout: float) -> _Link:
+    link = _socket(host, port, int(timeout * 1000))
+    transport = TCyBufferedTransport(link)
+    client = TClient(thrift2().THBaseService, TCyBinaryProtocol(transport, decode_response=False))
+    transport.open()
+    _speed_up(link)
+    return _Link(client, link)
+
+
+def _socket(host: str, port: int, timeout: int) -> Any:
+    return TSocket(host=host, port=port, socket_timeout=timeout, connect_timeout=min(timeout, CONNECT * 1000))
+
+
+def _speed_up(link: Any) -> None:
+    link.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+
+class Pair:
+    """The two gateways of a host, and the region server they stand beside, by the address HBase has for it."""
+
+    def __init__(self, host: str, port1: int, port2: int, server: str | None, timeout: float) -> None:
+        self.one = Port(host, port1, timeout, _connect1)
+        self.two = Port(host, port2, timeout, _connect2)
+        self.server = server
+
+    def close(self) -> None:
+        self.one.close()
+        self.two.close()
+
+
+class Gateways:
+    """All pairs of a store. Every call goes through `one` or `two`, which do the fail-over."""
+
+    def __init__(self, pairs: list[Pair]) -> None:
+        self.pairs = pairs
+
+    def beside(self, server: str | None) -> Pair:
+        """The pair beside a region server, or one that will do as well."""
+        return next((pair for pair in self.pairs if pair.server == server), self.pairs[0])
+
+    def one(self, call: "Call", ask: Callable[[Any], T]) -> T:
+        """`ask` of a happybase connection."""
+        return self._try(call, [pair.one for pair in self._in_order(call.near)], ask)
+
+    def two(self, call: "Call", ask: Callable[[Any], T]) -> T:
+        """`ask` of a Thrift2 client."""
+        return self._try(call, [pair.two for pair in self._in_order(call.near)], ask)
+
+    def stream(
+        self, call: "Call", ports: Callable[[Pair], Port], ask: Callable[[Any, P], Iterator[tuple[P, T]]], position: P
+    ) -> Iterator[T]:
+        """What ``ask(client, position)`` yields, each item with the position after it, on whatever gateway: if one breaks
+        off, another goes on from the last position. Gives up when all of them have failed in a row."""
+        turn = itertools.cycle([ports(pair) for pair in self._in_order(call.near)])
+        left = ROUNDS * len(self.pairs)
+        while True:
+            port = next(turn)
+            try:
+                with port.client() as client:
+                    for after, item in ask(client, position):
+                        yield item
+                        position, left = after, ROUNDS * len(self.pairs)
+                return
+            except (NotSent, TException, OSError) as exc:
+                left -= 1
+                told = call.refused(exc, str(port)) if isinstance(exc, answers()) else call.failed(exc, sent=True)
+                if not left or not isinstance(told, StoreUnavailable):
+                    raise told from exc
+
+    def close(self) -> None:
+        for pair in self.pairs:
+            pair.close()
+
+    def _in_order(self, near: Pair | None) -> list[Pair]:
+        return [*([near] if near else []), *(pair for pair in self.pairs if pair is not near)]
+
+    def _try(self, call: "Call", ports: list[Port], ask: Callable[[Any], T]) -> T:
+        sent = False
+        failure: Exception = NotSent("there is no gateway")
+        for port in ports * ROUNDS:
+            try:
+                with port.client() as client:
+                    return ask(client)
+            except answers() as exc:
+                raise call.refused(exc, str(port)) from exc
+            except (NotSent, TException, OSError) as exc:
+                failure = exc
+                sent |= not isinstance(exc, NotSent)
+                if sent and not call.repeatable:
+                    break
+        raise call.failed(failure, sent=sent) from failure
+
+
+@cache
+def answers() -> tuple[type[Exception], ...]:
+    """What a gateway says when it has understood and does not do it."""
+    first, second = sys.modules["Hbase_thrift"], thrift2()  # happybase puts its own there
+    theirs = (first.IOError, first.IllegalArgument, second.TIOError, second.TIllegalArgument)
+    return (TApplicationException, *theirs)
+
+
+@attrs.frozen
+class Call:
+    """What is being done, for errors; where it should go; and whether doing it twice does harm."""
+
+    operation: str
+    where: str
+    table: str = ""
+    full_name: str = ""
+    url: str = ""
+    near: Pair | None = None
+    writes: bool = False
+    repeatable: bool = True
+
+    def failed(self, exc: Exception, *, sent: bool) -> NeomodelError:
+        kind = OutcomeUnknown if sent and self.writes else StoreUnavailable
+        return kind(self.operation, self.where, _reason(exc))
+
+    def refused(self, exc: Exception, port: str) -> NeomodelError:
+        """What a gateway's refusal means. HBase's exceptions come as text that begins with their names."""
+        told = _reason(exc)
+        if isinstance(exc, TApplicationException):
+            return InvalidStore(self.url, f"{port} is no gateway of the kind it is named as; check the ports")
+        if told == self.full_name or "TableNotFoundException" in told or "TableNotEnabledException" in told:
+            return TableNotFound(self.table, self.url)
+        if "NoSuchColumnFamilyException" in told:
+            return InvalidValue("a column", told, "one of the table's families")
+        return self.failed(exc, sent=True)
+
+
+def _reason(exc: Exception) -> str:
+    """The first line of what went wrong."""
+    told = getattr(exc, "message", None) or str(exc) or type(exc).__name__
+    return (told.decode(errors="replace") if isinstance(told, bytes) else told).partition("\n")[0]
