@@ -55,7 +55,7 @@ _NEXT_KEY, _TABLE_KEY, _DROPPED_KEY = b"\0next", b"\0table\0", b"\0dropped\0"
 _CELLS, _SAMPLES = b"\1", b"\2"
 _BATCH = 256  # rows or cells read in one transaction
 _WRITES = 10_000  # mutations written in one transaction
-_MOST_TAILS = 4096
+_MOST_PLAIN = 4096
 _VALUES = frozenset({bytes, NoneType})
 _SAMPLED = 256  # of that many rows, one is a sample
 _REGION_ROWS, _MOST_REGIONS = 8192, 16
@@ -70,7 +70,8 @@ class _Entry:
     number: bytes
     horizon: int
     families: frozenset[bytes]
-    tails: dict[bytes, bytes] = attrs.field(factory=dict, init=False, eq=False)  # of columns that were checked
+    plain: set[bytes] = attrs.field(factory=set, init=False, eq=False)
+    """Columns that were checked and need no escaping."""
     cells: bytes = attrs.field(init=False)
 
     @cells.default
@@ -366,23 +367,23 @@ def _row(cursor: Any, entry: _Entry, key: bytes, parts: list[tuple[bytes, bytes]
 
 def _writes(entry: _Entry, key: bytes, cells: Cells, time: int) -> list[tuple[bytes, bytes]]:
     """The stored keys and values of a mutation."""
-    head = entry.cells + escape(check_key(key))
-    inverse = encode_time(time)
-    tails = entry.tails
-    if not cells or not tails.keys() >= cells.keys() or not _VALUES.issuperset(map(type, cells.values())):
+    head = entry.cells + escape(check_key(key)) + b"\0"
+    tail = b"\0" + encode_time(time)
+    if not entry.plain.issuperset(cells) or not _VALUES.issuperset(map(type, cells.values())) or not cells:
         check_cells(cells, entry.families)
-        tails = {column: _tail(column) for column in cells}
-        if len(entry.tails) < _MOST_TAILS:
-            entry.tails.update(tails)
+        if len(entry.plain) < _MOST_PLAIN:
+            entry.plain.update(column for column in cells if escape(column) == column)
+        return [_escaped(head, column, tail, value) for column, value in cells.items()]
     return [
-        (head + tails[column] + inverse, value if value and value >= b"\1" else encode_value(value))
+        (head + column + tail, value if value and value >= b"\1" else encode_value(value))
         for column, value in cells.items()
     ]
 
 
-def _tail(column: bytes) -> bytes:
-    """What stands between row key and time in a stored key."""
-    return b"\0" + escape(column) + b"\0"
+def _escaped(head: bytes, column: bytes, tail: bytes, value: bytes | None) -> tuple[bytes, bytes]:
+    """As above, of a column that may need escaping: then its value starts with a zero byte, a mark for readers."""
+    name = escape(column)
+    return head + name + tail, encode_value(value) if name == column or value is None else b"\0" + value
 
 
 def open_url(url: str, rest: str, *, create: bool) -> Store:

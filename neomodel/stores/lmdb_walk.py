@@ -8,7 +8,6 @@ cell with a million versions costs no more than one with ten.
 """
 
 from collections.abc import Iterator
-from itertools import chain
 from typing import Any
 
 from neomodel.stores.base import Row
@@ -46,14 +45,16 @@ def rows(
     """Up to `limit` rows from `start`, before `stop`, and where to go on, or None at the end.
 
     This is the innermost loop of every read, and what looks odd in it was measured: comparing keys is five times faster
-    than `startswith`, a ready-made slice faster than a new one, and what is rare is left for the end.
+    than `startswith`, a ready-made slice faster than a new one, looking for a byte by number ten times faster than by
+    bytes. A value that starts with no zero is as it is, and so is its column: the rest is for the second branch.
     """
     found: list[tuple[bytes, Row]] = []
     dead: list[tuple[Row, bytes]] = []
     row: Row = {}
     row_stop = b""
-    end = skipped = 0
+    end = ROW
     cut = slice(0)
+    skipped = 0
     newest = not inverse
     resume = None
     more = cursor.set_range(start)
@@ -66,31 +67,36 @@ def rows(
                 if len(found) == limit:
                     resume = key
                     break
-                here = key.index(b"\0", ROW)
-                if here != end:
-                    end = here
+                head = key[ROW:end]
+                if 0 in head or key[end]:  # the row key is not as long as the one before
+                    end = key.index(0, ROW)
+                    head = key[ROW:end]
                     cut = slice(end + 1, -_TIME - 1)
-                row_stop = min(key[:end] + b"\1", stop)
+                row_stop = key[:end] + b"\1"
+                if row_stop > stop:
+                    row_stop = stop
                 row = {}
-                found.append((key[ROW:end], row))
+                found.append((unescape(head) if 1 in head else head, row))
             column = key[cut]
             if newest and value >= b"\1" and column not in row:
                 row[column] = value
-            elif column not in row and key[-_TIME:] >= inverse:
+                continue
+            column = unescape(column)
+            if column not in row and key[-_TIME:] >= inverse:
                 row[column] = decode_live(value)
                 if not value:
                     dead.append((row, column))
-            else:
-                skipped += 1
-                if skipped > _PATIENCE:
-                    skipped = 0
-                    more = cursor.set_range(key[: -_TIME - 1] + b"\1" if column in row else key[:-_TIME] + inverse)
-                    break
+                continue
+            skipped += 1
+            if skipped > _PATIENCE:
+                skipped = 0
+                more = cursor.set_range(key[: -_TIME - 1] + b"\1" if column in row else key[:-_TIME] + inverse)
+                break
     for row, column in dead:
         del row[column]
-    if b"\1" in b"".join(chain.from_iterable(row for _, row in found)):
-        found = [(key, {unescape(column): value for column, value in row.items()}) for key, row in found]
-    return [(unescape(key), row) for key, row in found if row], resume
+    if dead or inverse:
+        found = [item for item in found if item[1]]
+    return found, resume
 
 
 def live(cursor: Any, start: bytes, stop: bytes, inverse: bytes) -> Iterator[tuple[bytes, bytes]]:

@@ -25,7 +25,7 @@ def test_a_file_holds_exactly_these_bytes(tmp_path: Path) -> None:
         table.put_many(
             [
                 Mutation(b"p1", {b"p:name": b"package1", b"c:feature": b"eContents", VERSION: b"1-abc"}, TIME),
-                Mutation(b"\0\1\2", {b"p:\0\1\2": b"", b"p:zero": b"\0\0"}, TIME),
+                Mutation(b"\0\1\2", {b"p:\0\1\2": b"", b"p:\1": b"x", b"p:zero": b"\0\0"}, TIME),
                 Mutation(b"p1", {b"p:name": None}, TIME + 1),
             ]
         )
@@ -44,6 +44,7 @@ def test_a_file_holds_exactly_these_bytes(tmp_path: Path) -> None:
         b"\1\0\0\1p1\0c:feature\0" + INVERTED: b"eContents",
         b"\1\0\0\1p1\0t:version\0" + INVERTED: b"1-abc",
         b"\1\0\0\1\1\1\1\2\2\0p:\1\1\1\2\2\0" + INVERTED: b"\0",
+        b"\1\0\0\1\1\1\1\2\2\0p:\1\2\0" + INVERTED: b"\0x",
         b"\1\0\0\1\1\1\1\2\2\0p:zero\0" + INVERTED: b"\0\0\0",
     }
 

@@ -23,6 +23,16 @@ def test_a_scan_includes_its_start_and_not_its_stop(table: Table, key: bytes, ro
         assert [one for one, _ in table.scan(key + start, key + stop)] == expected
 
 
+def test_a_scan_keeps_rows_apart_whatever_the_lengths_of_their_keys(table: Table, key: bytes) -> None:
+    lengths = [1, 100, 2, 99, 3, 50, 1, 1, 60, 60, 61, 59, 120, 5]
+    ends = [b"%02d" % number + b"k" * length for number, length in enumerate(lengths)]
+    table.put_many(Mutation(key + end, {b"p:x": end, b"p:" + b"y" * len(end): b""}) for end in ends)
+
+    found = list(table.scan(key, key + b"x"))
+
+    assert found == [(key + end, {b"p:x": end, b"p:" + b"y" * len(end): b""}) for end in ends]
+
+
 def test_a_scan_without_bounds_sees_the_first_and_the_last_possible_key(own_table: Table) -> None:
     keys = [b"\x00", b"\x00\x00", b"\x01", b"m", b"\xff", b"\xff" * 50]
     own_table.put_many(Mutation(key, {b"c:\x00": key, b"t:\xff": key}) for key in reversed(keys))
