@@ -140,7 +140,7 @@ class Agreement(RuleBasedStateMachine):
             )
         )
 
-    @precondition(lambda self: len(self.marks) > 1)
+    @precondition(lambda self: self.marks)
     @rule(before=past)
     def purge(self, before: Any) -> None:
         if self.when(before, 0) is not None:
