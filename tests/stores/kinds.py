@@ -18,7 +18,7 @@ class Kind:
     """How to open a store, and how many examples of the agreement machine it has time for in `make test`."""
 
     open: Callable[[Path], Store]
-    examples: int = 60
+    examples: int = 80
 
 
 class WrittenBehindTheBack(WrappedStore):

@@ -28,7 +28,8 @@ def test_a_killed_process_leaves_every_acknowledged_write_and_nothing_torn(
     with _bystander(store.url, table.name, key + b"other/", key + b"killed/") as others:
         for number in range(kills):
             prefix = key + b"killed/%03d/" % number
-            acknowledged = _write_and_kill(store.url, table.name, prefix, seed, dice.uniform(0, 0.4))
+            seconds, writing = dice.uniform(0, 0.4), number % 4 != 0
+            acknowledged = _write_and_kill(store.url, table.name, prefix, seed, seconds, writing)
             _check(table, prefix, seed, acknowledged)
             kept += acknowledged
             early += acknowledged == 0
@@ -41,15 +42,18 @@ def test_a_killed_process_leaves_every_acknowledged_write_and_nothing_torn(
     assert kept > kills
 
 
-def _write_and_kill(url: str, name: str, prefix: bytes, seed: int, seconds: float) -> int:
-    """Kill a writer that long after it began; how many of its writes were acknowledged."""
+def _write_and_kill(url: str, name: str, prefix: bytes, seed: int, seconds: float, writing: bool) -> int:
+    """Kill a writer that long after it began, or after its first write; how many of its writes were acknowledged."""
     reports, theirs = SPAWN.Pipe(duplex=False)
     process = SPAWN.Process(target=crashing.write, args=(url, name, prefix, seed, theirs))
     process.start()
     theirs.close()
     try:
-        assert reports.poll(60)
-        kill_at, last = time.monotonic() + seconds, reports.recv()
+        last = -2
+        while last < (0 if writing else -1):
+            assert reports.poll(60)
+            last = reports.recv()
+        kill_at = time.monotonic() + seconds
         while (left := kill_at - time.monotonic()) > 0:
             if reports.poll(left):
                 last = reports.recv()

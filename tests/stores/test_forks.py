@@ -112,6 +112,7 @@ def _increment(table: Table, rounds: int) -> None:
         won += table.swap(b"k", version, {VERSION: successor(version), b"p:count": b"%d" % (count + 1)})
 
 
+@pytest.mark.soak
 def test_any_number_of_readers_that_were_killed_leaves_room_for_others(store: Store, table: Table, key: bytes) -> None:
     put(table, key, {b"p:x": b"1"})
 

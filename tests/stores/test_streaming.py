@@ -70,7 +70,7 @@ def test_writing_from_an_iterator_takes_constant_memory(
     filled: tuple[int, tuple[str, str], int], figures: Callable[[str], None]
 ) -> None:
     size, _, growth = filled
-    figures(f"writing {size:,} rows and {size:,} cells of one row: {growth / MEGABYTE:.1f} MB")
+    figures(f"writing {size:,} rows and {size:,} cells of one row: grew by {growth / MEGABYTE:.1f} MB")
 
     assert growth < 4 * BOUND
 
@@ -80,8 +80,8 @@ def test_a_stream_takes_constant_memory(
     store: Store, filled: tuple[int, tuple[str, str], int], stream: str, figures: Callable[[str], None]
 ) -> None:
     size, names, _ = filled
-    count, growth = run(_stream, store.url, names, stream)
-    figures(f"streaming {count:,} {stream}: {growth / MEGABYTE:.1f} MB")
+    count, growth, peak = run(_stream, store.url, names, stream)
+    figures(f"streaming {count:,} {stream}: grew by {growth / MEGABYTE:.1f} MB to {peak / MEGABYTE:.1f} MB")
 
     assert count == (2 * size if stream == "versions" else size)
     assert growth < BOUND
@@ -94,13 +94,13 @@ def test_the_measure_sees_a_stream_that_is_made_as_a_list(
     size, names, _ = filled
     if size > 100_000:
         pytest.skip("seen at the small size")
-    _, growth = run(_stream, store.url, names, stream, as_a_list=True)
+    _, growth, _ = run(_stream, store.url, names, stream, as_a_list=True)
 
     assert growth > BOUND
 
 
-def _stream(store: Store, names: tuple[str, str], stream: str, *, as_a_list: bool = False) -> tuple[int, int]:
-    """How many items there were, and how much this process's own memory grew meanwhile, at most."""
+def _stream(store: Store, names: tuple[str, str], stream: str, *, as_a_list: bool = False) -> tuple[int, int, int]:
+    """How many items there were, how much this process's own memory grew meanwhile at most, and to what."""
     rows, wide = map(store.table, names)
     for _ in islice(STREAMS[stream](rows, wide), 1000):  # what is set up once is no growth
         pass
@@ -111,7 +111,7 @@ def _stream(store: Store, names: tuple[str, str], stream: str, *, as_a_list: boo
         count += 1
         if count % 1000 == 1:
             peak = max(peak, own_memory())
-    return count, peak - before
+    return count, peak - before, peak
 
 
 def own_memory() -> int:
