@@ -57,18 +57,29 @@ def up(
         (home / name).mkdir(parents=True, exist_ok=True)
     with locked(home / "lock", lambda: progress(f"another process is at work on {home}, waiting for it")):
         plan = settle(home, servers, ports)
-        missing = [process for process in plan.processes if not processes.running(home, process.name)]
+        before = [process.name for process in plan.processes if processes.running(home, process.name)]
         try:
-            if missing:
-                starting.start(home, missing, progress)
-            starting.wait_for_servers(home, plan, progress)
-            starting.wait_for_gateways(home, [p for p in plan.processes if "thrift1" in p.roles])
-            control.ask(plan.ports["control"], "balancer", "off")
-            starting.prove(home, plan)
-        except BaseException:
-            stop_all(home, [process.name for process in missing])
-            raise
+            bring_up(home, plan, progress)
+        except ClusterFailed:
+            if all(processes.running(home, name) for name in before):
+                raise
+            bring_up(home, plan, progress)  # what seemed to run was about to end; now it is known to be missing
     return Cluster(home, plan)
+
+
+def bring_up(home: Path, plan: Plan, progress: Progress) -> None:
+    """Start what is missing and wait until all does its work; if it does not, stop again what was started."""
+    missing = [process for process in plan.processes if not processes.running(home, process.name)]
+    try:
+        if missing:
+            starting.start(home, missing, progress)
+        starting.wait_for_servers(home, plan, progress)
+        starting.wait_for_gateways(home, [process for process in plan.processes if "thrift1" in process.roles])
+        control.ask(plan.ports["control"], "balancer", "off")
+        starting.prove(home, plan)
+    except BaseException:
+        stop_all(home, [process.name for process in missing])
+        raise
 
 
 def settle(home: Path, servers: int | None, ports: int | None) -> Plan:

@@ -68,7 +68,11 @@ def spawn(folder: Path, name: str, command: Sequence[str]) -> Running:
     fresh = folder / "run" / f"{name}.new"
     fresh.write_text(f"{pid} {mark}\n")
     fresh.replace(folder / "run" / f"{name}.pid")
-    return Running(pid, mark)
+    process = Running(pid, mark)
+    deadline = time.monotonic() + 5
+    while not process.alive and time.monotonic() < deadline:  # for a moment a new process has no command line yet
+        time.sleep(0.01)
+    return process
 
 
 def find(folder: Path, name: str) -> Running | None:
