@@ -48,11 +48,12 @@ def up(
     `servers` is 1, or as many region servers as the folder had the last time. `ports` is the first of the consecutive
     ports to take, the gateways' come first; without it they are those of the last time, or any free ones. What
     already runs is left running, so a second `up` is cheap, and one after a crash mends what is missing and finds all
-    data that was acknowledged. `progress` is called with a line of text whenever there is something to tell.
+    data that was acknowledged. `progress` is called with a line of text whenever there is something new to tell.
 
     Raises `ClusterFailed`; then what this call had started is stopped again.
     """
     home = Path(folder).resolve()
+    progress = changes_only(progress)
     for name in ("run", "logs"):
         (home / name).mkdir(parents=True, exist_ok=True)
     with locked(home / "lock", lambda: progress(f"another process is at work on {home}, waiting for it")):
@@ -80,6 +81,19 @@ def bring_up(home: Path, plan: Plan, progress: Progress) -> None:
     except BaseException:
         stop_all(home, [process.name for process in missing])
         raise
+
+
+def changes_only(progress: Progress) -> Progress:
+    """Tell a line once, however often it is said in a row."""
+    last = ""
+
+    def tell(line: str) -> None:
+        nonlocal last
+        if line != last:
+            progress(line)
+        last = line
+
+    return tell
 
 
 def settle(home: Path, servers: int | None, ports: int | None) -> Plan:
