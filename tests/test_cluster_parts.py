@@ -5,15 +5,18 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
+import attrs
 import pytest
 
 from neomodel.cluster import jars, java, plan
+from neomodel.cluster.jars import Jar
 from neomodel.cluster.plan import Plan, make_plan
 from neomodel.errors import ClusterFailed, InvalidValue
 
 JARS = {"one-1.jar": b"first", "two-1.jar": b"second"}
-SUMS = {name: hashlib.sha256(content).hexdigest() for name, content in JARS.items()}
+PINS = [Jar(hashlib.sha256(JARS[f"{name}-1.jar"]).hexdigest(), "org", name, "1") for name in ("one", "two")]
 
 
 @pytest.fixture
@@ -32,77 +35,79 @@ def site(tmp_path, monkeypatch):
     return repository
 
 
-@pytest.fixture
-def ivy_file(tmp_path):
-    file = tmp_path / "ivy.xml"
-    wanted = "".join(f'<dependency org="o" name="{name}" rev="1"/>' for name in ("one", "two"))
-    head = '<ivy-module version="2.0"><info organisation="o" module="m"/>'
-    file.write_text(f"{head}<dependencies>{wanted}</dependencies></ivy-module>")
-    return file
-
-
 def contents(paths: list[Path]) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in paths}
 
 
-def test_jars_are_loaded_once_with_a_word_on_it(tmp_path, site, ivy_file):
+def test_jars_are_loaded_once_with_a_word_on_it(tmp_path, site):
     told = []
 
-    loaded = jars.fetch(java.find_java(), told.append, cache=tmp_path / "cache", ivy_file=ivy_file, sums=SUMS)
-    again = jars.fetch("no java is needed", told.append, cache=tmp_path / "cache", ivy_file=ivy_file, sums=SUMS)
+    loaded = jars.fetch(java.find_java(), PINS, tmp_path / "cache", told.append)
+    again = jars.fetch("no java is needed", PINS, tmp_path / "cache", told.append)
 
     assert contents(loaded) == contents(again) == JARS
     assert told[0] == "loading HBase from Maven Central: 0 of 2 jars"
     assert sorted(path.name for path in (tmp_path / "cache").iterdir()) == ["jars", "lock"]
 
 
-def test_a_damaged_jar_is_loaded_again_and_a_sound_one_is_not_touched(tmp_path, site, ivy_file):
-    cache = tmp_path / "cache"
-    one, two = jars.fetch(java.find_java(), print, cache=cache, ivy_file=ivy_file, sums=SUMS)
+def test_a_damaged_jar_is_loaded_again_and_a_sound_one_is_not_touched(tmp_path, site):
+    one, two = jars.fetch(java.find_java(), PINS, tmp_path / "cache", print)
     one.write_bytes(b"fjrst")
     inode = two.stat().st_ino
 
-    jars.fetch(java.find_java(), print, cache=cache, ivy_file=ivy_file, sums=SUMS)
+    jars.fetch(java.find_java(), PINS, tmp_path / "cache", print)
 
     assert contents([one, two]) == JARS
     assert two.stat().st_ino == inode
 
 
-def test_a_jar_that_is_not_the_pinned_one_is_refused(tmp_path, site, ivy_file):
+def test_a_jar_that_is_not_the_pinned_one_is_refused(tmp_path, site):
     (site / "two-1.jar").write_bytes(b"something else")
 
-    with pytest.raises(ClusterFailed, match=r"two-1\.jar differ from the pinned checksum"):
-        jars.fetch(java.find_java(), print, cache=tmp_path / "cache", ivy_file=ivy_file, sums=SUMS)
+    with pytest.raises(ClusterFailed, match=r": two-1\.jar differ from the pinned checksum"):
+        jars.fetch(java.find_java(), PINS, tmp_path / "cache", print)
 
     assert list((tmp_path / "cache" / "jars").iterdir()) == []
 
 
-def test_a_jar_that_cannot_be_had_is_told_in_one_sentence(tmp_path, site, ivy_file):
+def test_a_jar_that_cannot_be_had_is_told_in_one_sentence(tmp_path, site):
     (site / "two-1.jar").unlink()
 
-    with pytest.raises(ClusterFailed, match=r"cannot load the jars .*module not found: o#two;1; see that the network"):
-        jars.fetch(java.find_java(), print, cache=tmp_path / "cache", ivy_file=ivy_file, sums=SUMS)
+    with pytest.raises(ClusterFailed, match=r"cannot load the jars .*not found: org#two;1.*; see that the network"):
+        jars.fetch(java.find_java(), PINS, tmp_path / "cache", print)
 
 
-def test_two_processes_that_load_at_once_both_get_all(tmp_path, site, ivy_file):
+def test_two_processes_that_load_at_once_both_get_all(tmp_path, site):
+    pins = [attrs.astuple(pin) for pin in PINS]
     program = (
-        "import json, sys; from pathlib import Path; from neomodel.cluster import jars, java; "
-        "cache, ivy, sums = sys.argv[1:]; "
-        "jars.fetch(java.find_java(), print, cache=Path(cache), ivy_file=Path(ivy), sums=json.loads(sums))"
+        "from pathlib import Path; from neomodel.cluster import jars, java; "
+        f"jars.fetch(java.find_java(), [jars.Jar(*pin) for pin in {pins}], Path({str(tmp_path / 'cache')!r}), print)"
     )
-    command = [sys.executable, "-c", program, tmp_path / "cache", ivy_file, str(SUMS).replace("'", '"')]
-    both = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for _ in range(2)]
+    both = [subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.DEVNULL) for _ in range(2)]
 
     assert [process.wait(60) for process in both] == [0, 0]
 
-    assert jars.unfit(tmp_path / "cache" / "jars", SUMS) == []
+    assert contents(list((tmp_path / "cache" / "jars").iterdir())) == JARS
+
+
+def test_ivy_is_asked_for_each_variant_of_a_jar_and_for_nothing_that_comes_with_it(tmp_path):
+    variants = [Jar("0" * 64, "org", "native", "1", classifier) for classifier in ("", "linux", "osx")]
+
+    jars.write_module(tmp_path / "ivy.xml", variants)
+
+    (dependency,) = ElementTree.parse(tmp_path / "ivy.xml").iter("dependency")
+    assert dependency.get("transitive") == "false"
+    wanted = [artifact.get("{http://ant.apache.org/ivy/maven}classifier") for artifact in dependency]
+    assert wanted == [None, "linux", "osx"]
+    assert [jar.file for jar in variants] == ["native-1.jar", "native-1-linux.jar", "native-1-osx.jar"]
 
 
 def test_the_pinned_jars_are_those_of_one_hbase():
-    names = jars.pinned()
+    names = [jar.file for jar in jars.pinned()]
 
     assert {"hbase-server-2.6.1-hadoop3.jar", "hbase-thrift-2.6.1.jar", "hadoop-hdfs-3.3.5.jar"} < set(names)
-    assert all(len(digest) == 64 for digest in names.values())
+    assert len(names) == len(set(names)) == 193
+    assert all(len(jar.sha256) == 64 for jar in jars.pinned())
 
 
 def fake_java(folder: Path, version: str) -> None:

@@ -59,15 +59,15 @@ class Cluster:
         starting.start(self.folder, [process], starting.quiet)
         if "server" in process.roles:
             address = self.address(name)
-            wanted = f"the report of {name}"
-            starting.wait_for(self.folder, [process], wanted, lambda: self._reported(address, before.get(address)))
+            starting.wait_for(self.folder, [process], lambda: self._unreported(address, before.get(address)))
         elif "control" in process.roles:
-            starting.wait_for(self.folder, [process], "a ready master", lambda: bool(starting.online(self.plan)))
+            starting.wait_for(self.folder, [process], lambda: "" if starting.online(self.plan) else "it was not ready")
         else:
             starting.wait_for_gateways(self.folder, [process])
 
-    def _reported(self, address: str, before: str | None) -> bool:
-        return starting.online(self.plan).get(address, before) != before
+    def _unreported(self, address: str, before: str | None) -> str:
+        """What is missing as long as the master knows no server there, or only the one that died."""
+        return "" if starting.online(self.plan).get(address, before) != before else "the master had not heard of it"
 
     def regions(self, table: str) -> list[HostedRegion]:
         """The regions of a table in key order, right at once after a move, a split or a death."""

@@ -1,10 +1,12 @@
 """Bring a cluster up and down, and tell what runs.
 
 A cluster lives in one folder: `cluster.json` the plan, `conf` the settings, `data` what HBase keeps, `logs` what its
-processes wrote, `run` their process ids. All that is known of a cluster is there, so any process can work on one that
-another brought up.
+processes wrote, `run` their process ids, `tmp` what they need not keep. All that is known of a cluster is there, so any
+process can work on one that another brought up.
 """
 
+import re
+import shutil
 import signal
 import time
 from os import PathLike
@@ -17,8 +19,9 @@ from neomodel.cluster.handle import Cluster
 from neomodel.cluster.jars import Progress, locked
 from neomodel.cluster.plan import HOST, Plan, load, make_plan
 from neomodel.cluster.settings import write_settings
-from neomodel.errors import ClusterFailed
+from neomodel.errors import ClusterFailed, InvalidValue
 
+FOLDERS = ("conf", "data", "logs", "run", "tmp")
 CLEAN_STOP = 30.0  # seconds for closing all regions; a few are usual
 
 
@@ -54,7 +57,11 @@ def up(
     """
     home = Path(folder).resolve()
     progress = changes_only(progress)
-    for name in ("run", "logs"):
+    if not re.fullmatch(r"[\w ./+@=~-]+", str(home), re.ASCII):
+        raise InvalidValue(
+            "folder", str(home), "a path of ASCII letters, digits, spaces and _./+@=~- (HBase takes no other)"
+        )
+    for name in FOLDERS:
         (home / name).mkdir(parents=True, exist_ok=True)
     with locked(home / "lock", lambda: progress(f"another process is at work on {home}, waiting for it")):
         plan = settle(home, servers, ports)
@@ -111,6 +118,8 @@ def settle(home: Path, servers: int | None, ports: int | None) -> Plan:
         raise ClusterFailed("start the HBase in", str(home), reason, remedy)
     plan = make_plan(servers or (old.servers if old else 1), ports, old)
     plan.save(home)
+    for left in (home / "tmp").iterdir():  # by processes that were killed
+        shutil.rmtree(left) if left.is_dir() else left.unlink()
     write_settings(home, plan)
     return plan
 

@@ -23,21 +23,21 @@ log4j.appender.stderr.layout.ConversionPattern=%d %p [%t] %c{1}: %m%n
 def write_settings(folder: Path, plan: Plan) -> None:
     """Bring `conf` in line with the plan."""
     conf, data = folder / "conf", folder / "data"
-    conf.mkdir(exist_ok=True)
-    data.mkdir(exist_ok=True)
     distributed = plan.servers > 1
-    root = f"hdfs://{HOST}:{plan.ports['namenode']}" if distributed else data.as_uri()
-    core = {"fs.defaultFS": root if distributed else "file:///", "hadoop.tmp.dir": data / "tmp"}
+    root = f"hdfs://{HOST}:{plan.ports['namenode']}" if distributed else f"file://{data}"
+    core = {"fs.defaultFS": root if distributed else "file:///", "hadoop.tmp.dir": folder / "tmp"}
     write_xml(conf / "core-site.xml", core)
     write_xml(conf / "hdfs-site.xml", hdfs(data, plan.ports) if distributed else {})
-    write_xml(conf / "hbase-site.xml", {"hbase.rootdir": f"{root}/hbase", **hbase(data, plan), **recovery(distributed)})
+    write_xml(
+        conf / "hbase-site.xml",
+        {"hbase.rootdir": f"{root}/hbase", "hbase.tmp.dir": folder / "tmp", **hbase(plan), **recovery(distributed)},
+    )
     (conf / "zoo.cfg").write_text(zookeeper(data, plan.ports["zookeeper"], distributed))
     (conf / "log4j.properties").write_text(LOGGING)
 
 
-def hbase(data: Path, plan: Plan) -> dict[str, object]:
+def hbase(plan: Plan) -> dict[str, object]:
     return {
-        "hbase.tmp.dir": data / "tmp",
         "hbase.cluster.distributed": "true",  # we start each daemon ourselves, also where they share a JVM
         "hbase.unsafe.stream.capability.enforce": str(plan.servers > 1).lower(),  # plain files can't promise to sync
         "hbase.zookeeper.quorum": HOST,
@@ -52,7 +52,7 @@ def hbase(data: Path, plan: Plan) -> dict[str, object]:
         "hbase.master.wait.on.regionservers.mintostart": plan.servers,
         "hbase.master.wait.on.regionservers.maxtostart": plan.servers,  # else the master waits for still more
         "hbase.master.wait.on.regionservers.interval": 200,
-        "hbase.regionserver.msginterval": 1000,
+        "hbase.regionserver.msginterval": 300,  # also the first pause of a server that is up before its master
     }
 
 
@@ -76,13 +76,13 @@ def recovery(distributed: bool) -> dict[str, object]:
 def hdfs(data: Path, ports: Mapping[str, int]) -> dict[str, object]:
     return {
         "dfs.replication": 1,  # one machine, one disk: a second copy would protect from nothing
-        "dfs.namenode.name.dir": (data / "namenode").as_uri(),
+        "dfs.namenode.name.dir": data / "namenode",
         "dfs.namenode.rpc-address": f"{HOST}:{ports['namenode']}",
         "dfs.namenode.http-address": f"{HOST}:{ports['namenode.http']}",
         "dfs.namenode.handler.count": 6,
         "dfs.namenode.safemode.extension": 0,
         "dfs.namenode.datanode.registration.ip-hostname-check": "false",
-        "dfs.datanode.data.dir": (data / "datanode").as_uri(),
+        "dfs.datanode.data.dir": data / "datanode",
         "dfs.datanode.address": f"{HOST}:{ports['datanode']}",
         "dfs.datanode.ipc.address": f"{HOST}:{ports['datanode.ipc']}",
         "dfs.datanode.http.address": f"{HOST}:{ports['datanode.http']}",

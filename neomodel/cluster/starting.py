@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from neomodel.cluster import control, processes
-from neomodel.cluster.jars import Progress, cache_folder, fetch
+from neomodel.cluster.jars import Progress, cache_folder, fetch, pinned
 from neomodel.cluster.java import compile_programs, find_java
 from neomodel.cluster.plan import HOST, Plan, Process
 from neomodel.errors import ClusterFailed
@@ -21,7 +21,7 @@ FLAGS = [
     "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED",
     "-Djava.net.preferIPv4Stack=true",
     "-XX:+UseSerialGC",
-    "-XX:TieredStopAtLevel=1",  # on two cores the better compiler costs more than it gives: 40 s of start became 25
+    "-XX:TieredStopAtLevel=1",  # on two cores the full compiler costs more than it gives
     "-XX:+ExitOnOutOfMemoryError",
     "-XX:-UsePerfData",
     "-Xshare:auto",
@@ -36,10 +36,14 @@ def start(folder: Path, wanted: Sequence[Process], progress: Progress) -> None:
     """Start these processes, all at once; the jars are loaded before, if they are not there yet."""
     java = find_java()
     cache = cache_folder()
-    jars = fetch(java, progress, cache=cache)
+    jars = fetch(java, pinned(), cache, progress)
     programs = compile_programs(java, jars, cache)
     conf = folder / "conf"
-    settings = [f"-Dneomodel.conf={conf}", f"-Dlog4j.configuration={(conf / 'log4j.properties').as_uri()}"]
+    settings = [
+        f"-Dneomodel.conf={conf}",
+        f"-Dlog4j.configuration={(conf / 'log4j.properties').as_uri()}",
+        f"-Djava.io.tmpdir={folder / 'tmp'}",
+    ]
     # In a file, since 200 paths would make each command line unreadable.
     paths = os.pathsep.join(map(str, [programs, *jars])).replace("\\", "\\\\").replace('"', '\\"')
     (folder / "run" / "classpath").write_text(f'-cp "{paths}"\n')
@@ -49,21 +53,19 @@ def start(folder: Path, wanted: Sequence[Process], progress: Progress) -> None:
         processes.spawn(folder, process.name, [java, *FLAGS, *settings, *heap, "Launcher", *roles])
 
 
-def wait_for(folder: Path, watched: Sequence[Process], what: str, condition: Callable[[], bool]) -> None:
-    """Wait until the condition holds.
+def wait_for(folder: Path, watched: Sequence[Process], missing: Callable[[], str]) -> None:
+    """Wait until nothing is missing any more; `missing` says what is.
 
     Raises `ClusterFailed`, with the reason and the log's path, if a watched process ends meanwhile or time runs out.
     """
     deadline = time.monotonic() + PATIENCE
-    while not condition():
+    while lack := missing():
         for process in watched:
             if processes.running(folder, process.name) is None:
                 reason = f"{process.name} ended: {processes.last_words(folder, process.name)}"
                 raise failure(folder, process.name, reason)
         if time.monotonic() > deadline:
-            name = watched[0].name
-            reason = f"{what} did not come about within {PATIENCE:.0f} s; {name}: {processes.last_words(folder, name)}"
-            raise failure(folder, name, reason)
+            raise failure(folder, watched[0].name, f"after {PATIENCE:.0f} s {lack}")
         time.sleep(0.1)
 
 
@@ -74,37 +76,32 @@ def failure(folder: Path, name: str, reason: str) -> ClusterFailed:
 def wait_for_servers(folder: Path, plan: Plan, progress: Progress) -> None:
     """Until the master is ready and counts all region servers as alive."""
 
-    def reported() -> bool:
+    def missing() -> str:
         count = len(online(plan))
         progress(f"starting HBase: {count} of {plan.servers} region servers")
-        return count == plan.servers
+        return "" if count == plan.servers else f"only {count} of {plan.servers} region servers had reported"
 
-    wait_for(folder, plan.processes, "the report of all region servers", reported)
+    wait_for(folder, plan.processes, missing)
 
 
 def wait_for_gateways(folder: Path, gateways: Sequence[Process]) -> None:
     """Until both sides of each pair listen."""
     ports = [port for gateway in gateways for port in gateway.roles.values()]
-    wait_for(folder, gateways, "a listening gateway", lambda: all(map(listens, ports)))
+    wait_for(folder, gateways, lambda: "" if all(map(listens, ports)) else "a gateway was not listening")
 
 
 def prove(folder: Path, plan: Plan) -> None:
     """Until a table can be made, written and read through all gateways."""
     ports = [str(port) for n in range(1, plan.servers + 1) for port in plan.gateway(n).values()]
-    refusals: list[ClusterFailed] = []
 
-    def proven() -> bool:
+    def missing() -> str:
         try:
             control.ask(plan.ports["control"], "probe", *ports)
         except ClusterFailed as exc:
-            refusals.append(exc)
-            return False
-        return True
+            return f"no table could be made, written and read: {exc.reason}"
+        return ""
 
-    try:
-        wait_for(folder, plan.processes, "a table made, written and read", proven)
-    except ClusterFailed as exc:
-        raise exc from (refusals[-1] if refusals else None)
+    wait_for(folder, plan.processes, missing)
 
 
 def online(plan: Plan) -> dict[str, str]:
