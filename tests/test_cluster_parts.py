@@ -4,6 +4,7 @@ import hashlib
 import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -145,7 +146,8 @@ def test_a_plan_is_kept_in_the_folder(tmp_path):
     assert plan.load(tmp_path) == Plan(3, 9000)
 
 
-def test_ports_stay_the_same_as_long_as_they_are_free():
+def test_ports_stay_the_same_as_long_as_they_are_free(monkeypatch):
+    monkeypatch.setattr(plan, "RELEASE", 0.2)
     first = make_plan(1, None, None)
     assert make_plan(1, None, first) == first
 
@@ -154,7 +156,8 @@ def test_ports_stay_the_same_as_long_as_they_are_free():
     assert other.first_port != first.first_port
 
 
-def test_a_given_port_that_is_taken_is_refused():
+def test_a_given_port_that_is_taken_is_refused(monkeypatch):
+    monkeypatch.setattr(plan, "RELEASE", 0.2)
     given = make_plan(1, None, None)
 
     with (
@@ -162,6 +165,17 @@ def test_a_given_port_that_is_taken_is_refused():
         pytest.raises(ClusterFailed, match=f"port {given.ports['master']} is taken"),
     ):
         make_plan(1, given.first_port, None)
+
+
+def test_a_port_that_is_about_to_be_released_is_waited_for():
+    old = make_plan(1, None, None)
+    holder = socket.create_server(("127.0.0.1", old.ports["server1"]))
+    release = threading.Timer(0.3, holder.close)
+    release.start()
+
+    assert make_plan(1, None, old) == old
+
+    release.join()
 
 
 @pytest.mark.parametrize(("servers", "first"), [(0, None), (17, None), (1, 80), (3, 65530)])

@@ -8,6 +8,7 @@ pair, so that each can be killed alone.
 import json
 import random
 import socket
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -20,11 +21,12 @@ FILE = "cluster.json"
 MOST_SERVERS = 16
 # Below the ports that systems give to outgoing connections: one of these could take a port before its daemon does.
 FREE_RANGE = (10_000, 32_000)
+RELEASE = 5.0  # seconds
 
 
 @attrs.frozen
 class Process:
-    """One JVM: its name, the roles it hosts in the order of their start, their ports, and its heap in MB."""
+    """One JVM: its name, the roles it hosts and their ports in the order of their start, the MB its heap may reach."""
 
     name: str
     roles: Mapping[str, int]
@@ -46,12 +48,12 @@ class Plan:
     def processes(self) -> list[Process]:
         """In the order of their start."""
         numbers = range(1, self.servers + 1)
-        gateways = [Process(f"gateway{n}", self.gateway(n), 96) for n in numbers]
+        gateways = [Process(f"gateway{n}", self.gateway(n), 192) for n in numbers]
         if self.servers == 1:
-            return [Process("server1", self.roles("zookeeper", "master", "control", server="server1"), 256), *gateways]
-        servers = [Process(f"server{n}", self.roles(server=f"server{n}"), 128) for n in numbers]
+            return [Process("server1", self.roles("zookeeper", "master", "control", server="server1"), 384), *gateways]
+        servers = [Process(f"server{n}", self.roles(server=f"server{n}"), 192) for n in numbers]
         base = self.roles("zookeeper", "namenode", "datanode", "master", "control")
-        return [Process("master", base, 192), *servers, *gateways]
+        return [Process("master", base, 256), *servers, *gateways]
 
     def roles(self, *names: str, **named: str) -> dict[str, int]:
         ports = self.ports
@@ -114,17 +116,30 @@ def make_plan(servers: int, first_port: int | None, old: Plan | None) -> Plan:
     if not 1 <= servers <= MOST_SERVERS:
         raise InvalidValue("servers", servers, f"1 to {MOST_SERVERS}")
     last = 65536 - len(port_names(servers))
-    if first_port is None:
-        plan = Plan(servers, old.first_port) if old else None
-        while plan is None or taken(plan):
-            plan = Plan(servers, random.randint(*FREE_RANGE))
-        return plan
-    if not 1024 <= first_port <= last:
+    if first_port is not None and not 1024 <= first_port <= last:
         raise InvalidValue("ports", first_port, f"the first of {len(port_names(servers))} ports, 1024 to {last}")
-    plan = Plan(servers, first_port)
-    if taken(plan):
-        reason = f"port {taken(plan)} is taken"
-        raise ClusterFailed("listen on", f"{HOST}:{first_port} and the ports after it", reason, "give others, or none")
+    wanted = old.first_port if first_port is None and old else first_port
+    if wanted is None:
+        return any_plan(servers)
+    plan = Plan(servers, wanted)
+    # Killed processes may hold their ports for a moment. It is worth the wait: HBase takes a minute longer to recover
+    # if its servers come back under other addresses.
+    deadline = time.monotonic() + RELEASE
+    while port := taken(plan):
+        if time.monotonic() < deadline:
+            time.sleep(0.1)
+        elif first_port is None:
+            return any_plan(servers)
+        else:
+            where = f"{HOST}:{first_port} and the ports after it"
+            raise ClusterFailed("listen on", where, f"port {port} is taken", "give others, or none")
+    return plan
+
+
+def any_plan(servers: int) -> Plan:
+    """A plan on free ports."""
+    while taken(plan := Plan(servers, random.randint(*FREE_RANGE))):
+        pass
     return plan
 
 
