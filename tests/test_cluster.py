@@ -218,8 +218,16 @@ def test_a_folder_without_a_cluster_has_nothing_to_stop_or_tell(tmp_path):
         cluster.url(tmp_path)
 
 
+def test_no_server_at_all_and_a_folder_that_hbase_cannot_name_are_refused(tmp_path):
+    with pytest.raises(InvalidValue, match="servers is 0, expected 1 to 16"):
+        cluster.up(tmp_path, servers=0)
+    with pytest.raises(InvalidValue, match="folder is .*expected a path of ASCII letters"):
+        cluster.up(tmp_path / "one,two")
+
+
 def test_data_of_one_server_is_not_given_to_three(tmp_path):
     Plan(1, 12345).save(tmp_path)
+    (tmp_path / "data" / "hbase").mkdir(parents=True)
 
     with pytest.raises(ClusterFailed, match="its data is that of 1 servers"):
         cluster.up(tmp_path, servers=3)

@@ -106,17 +106,18 @@ def changes_only(progress: Progress) -> Progress:
 def settle(home: Path, servers: int | None, ports: int | None) -> Plan:
     """The plan to work by: the one in force if anything runs, else a new one, saved and written into the settings."""
     old = load(home)
+    if servers is None:
+        servers = old.servers if old else 1
     if old and any(processes.running(home, process.name) for process in old.processes):
-        wanted = Plan(servers or old.servers, ports or old.first_port)
-        if wanted != old:
+        if Plan(servers, old.first_port if ports is None else ports) != old:
             reason = f"it runs already, with {old.servers} servers on ports from {old.first_port} on"
             raise ClusterFailed("start the HBase in", str(home), reason, "stop it first, or name another folder")
         return old
-    if old and servers and (servers == 1) != (old.servers == 1):
+    if old and any((home / "data").iterdir()) and (servers == 1) != (old.servers == 1):
         reason = f"its data is that of {old.servers} servers, which those of {servers} can't read"
         remedy = "ask for as many as before, or name another folder"
         raise ClusterFailed("start the HBase in", str(home), reason, remedy)
-    plan = make_plan(servers or (old.servers if old else 1), ports, old)
+    plan = make_plan(servers, ports, old)
     plan.save(home)
     for left in (home / "tmp").iterdir():  # by processes that were killed
         shutil.rmtree(left) if left.is_dir() else left.unlink()
