@@ -221,7 +221,7 @@ def test_a_folder_without_a_cluster_has_nothing_to_stop_or_tell(tmp_path):
 def test_no_server_at_all_and_a_folder_that_hbase_cannot_name_are_refused(tmp_path):
     with pytest.raises(InvalidValue, match="servers is 0, expected 1 to 16"):
         cluster.up(tmp_path, servers=0)
-    with pytest.raises(InvalidValue, match="folder is .*expected a path of ASCII letters"):
+    with pytest.raises(InvalidValue, match=r"folder is .*expected a path of ASCII letters"):
         cluster.up(tmp_path / "one,two")
 
 
