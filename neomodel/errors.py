@@ -103,3 +103,14 @@ class CorruptStore(NeomodelError):
     sentence = "{where} is damaged: {reason}; stop using it and restore a copy"
     where: str
     reason: str
+
+
+@_error
+class ClusterFailed(NeomodelError, RuntimeError):
+    """The local HBase can't be started, stopped or made to do something: mend the cause and try again."""
+
+    sentence = "cannot {attempt} {where}: {reason}; {remedy}"
+    attempt: str
+    where: str
+    reason: str
+    remedy: str
