@@ -16,7 +16,6 @@ What the file holds, by the first byte of the key; `encoding` says how a version
 import itertools
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from types import NoneType
 from typing import Any, TypeVar
 from zlib import crc32
 
@@ -48,43 +47,17 @@ from neomodel.stores.base import (
     check_swap,
     check_time,
 )
-from neomodel.stores.encoding import decode_live, decode_time, decode_value, encode_time, encode_value, escape, unescape
+from neomodel.stores.encoding import decode_live, decode_time, decode_value, encode_time, escape, unescape
+from neomodel.stores.lmdb_entry import CELLS, Entry, batches, writes
 from neomodel.stores.lmdb_walk import ROW
 
 _NEXT_KEY, _TABLE_KEY, _DROPPED_KEY = b"\0next", b"\0table\0", b"\0dropped\0"
-_CELLS, _SAMPLES = b"\1", b"\2"
+_SAMPLES = b"\2"
 _BATCH = 256  # rows or cells read in one transaction
-_WRITES = 10_000  # mutations written in one transaction
-_MOST_PLAIN = 4096
-_VALUES = frozenset({bytes, NoneType})
 _SAMPLED = 256  # of that many rows, one is a sample
 _REGION_ROWS, _MOST_REGIONS = 8192, 16
 
 T = TypeVar("T")
-
-
-@attrs.frozen
-class _Entry:
-    """What the file says of a table."""
-
-    number: bytes
-    horizon: int
-    families: frozenset[bytes]
-    plain: set[bytes] = attrs.field(factory=set, init=False, eq=False)
-    """Columns that were checked and need no escaping."""
-    cells: bytes = attrs.field(init=False)
-
-    @cells.default
-    def _cells(self) -> bytes:
-        return _CELLS + self.number
-
-    def stored(self) -> bytes:
-        return self.number + self.horizon.to_bytes(8, "big") + b"".join(sorted(f[:1] for f in self.families))
-
-    @classmethod
-    def load(cls, stored: bytes) -> "_Entry":
-        families = frozenset(bytes([letter]) + b":" for letter in stored[11:])
-        return cls(stored[:3], int.from_bytes(stored[3:11], "big"), families)
 
 
 class LmdbStore(Store):
@@ -114,7 +87,7 @@ class LmdbTable(Table):
         self._url = url
         self._file = file
         self._key = _TABLE_KEY + name.encode()
-        self._known: tuple[bytes, _Entry] | tuple[None, None] = (None, None)
+        self._known: tuple[bytes, Entry] | tuple[None, None] = (None, None)
 
     # the table itself
 
@@ -127,7 +100,7 @@ class LmdbTable(Table):
                 raise TableExists(self.name, self._url)
             number = txn.get(_NEXT_KEY, b"\0\0\1")
             txn.put(_NEXT_KEY, (int.from_bytes(number, "big") + 1).to_bytes(3, "big"))
-            txn.put(self._key, _Entry(number, 0, letters).stored())
+            txn.put(self._key, Entry(number, 0, letters).stored())
 
     def drop(self) -> None:
         with self._file.writing("drop") as txn:
@@ -266,21 +239,18 @@ class LmdbTable(Table):
             if (current[VERSION] if current else None) != expected:
                 check_cells(cells, entry.families)
                 return False
-            self._put(txn, _writes(entry, key, cells, lmdb_file.tick(txn, 1)))
+            self._put(txn, writes(entry, key, cells, lmdb_file.tick(txn, 1)))
             self._sample(txn, entry, [key])
             return True
 
     def put_many(self, mutations: Iterable[Mutation]) -> None:
-        remaining = iter(mutations)
-        while batch := list(itertools.islice(remaining, _WRITES)):
+        for batch in batches(mutations):
             with self._file.writing("put_many") as txn:
                 entry = self._entry(txn)
-                writes: list[tuple[bytes, bytes]] = []
+                stored: list[tuple[bytes, bytes]] = []
                 for stamp, (key, cells, time) in enumerate(batch, lmdb_file.tick(txn, len(batch))):
-                    writes += _writes(
-                        entry, key, cells, stamp if time is None else check_time(time, stamp, entry.horizon or -1)
-                    )
-                self._put(txn, writes)
+                    stored += writes(entry, key, cells, stamp if time is None else check_time(time, stamp, entry.horizon or -1))
+                self._put(txn, stored)
                 self._sample(txn, entry, (key for key, _, _ in batch))
 
     def purge(self, before: int) -> int:
@@ -306,18 +276,18 @@ class LmdbTable(Table):
     def _where(self) -> str:
         return f"table {self.name!r} of {self._url}"
 
-    def _entry(self, txn: Any) -> _Entry:
+    def _entry(self, txn: Any) -> Entry:
         """What the file says of this table now, or `TableNotFound`."""
         stored = txn.get(self._key)
         if stored is None:
             raise TableNotFound(self.name, self._url)
         known, entry = self._known
         if entry is None or known != stored:
-            entry = _Entry.load(stored)
+            entry = Entry.load(stored)
             self._known = stored, entry
         return entry
 
-    def _inverse(self, at: int | None, entry: _Entry) -> bytes:
+    def _inverse(self, at: int | None, entry: Entry) -> bytes:
         return b"" if at is None else encode_time(check_at(at, entry.horizon, self._where()))
 
     def _put(self, txn: Any, writes: list[tuple[bytes, bytes]]) -> None:
@@ -330,7 +300,7 @@ class LmdbTable(Table):
                 f"at most {lmdb_file.LONGEST_KEY}",
             ) from exc
 
-    def _sample(self, txn: Any, entry: _Entry, keys: Iterable[bytes]) -> None:
+    def _sample(self, txn: Any, entry: Entry, keys: Iterable[bytes]) -> None:
         for key in keys:
             if not crc32(key) % _SAMPLED:
                 txn.put(_SAMPLES + entry.number + escape(key), b"")
@@ -346,46 +316,25 @@ class LmdbTable(Table):
         """Free the space of dropped tables, also of those whose dropper did not come to it."""
         with self._file.reading("drop") as txn:
             numbers = [key.removeprefix(_DROPPED_KEY) for key in walk.keys(txn.cursor(), _DROPPED_KEY)]
-        for number, kind in itertools.product(numbers, (_SAMPLES, _CELLS)):
+        for number, kind in itertools.product(numbers, (_SAMPLES, CELLS)):
             left = True
             while left:
                 with self._file.writing("drop") as txn:
                     left = lmdb_sweep.delete(txn, kind + number)
-                    if not left and kind == _CELLS:
+                    if not left and kind == CELLS:
                         txn.delete(_DROPPED_KEY + number)
 
 
-def _end(entry: _Entry, stop: bytes | None) -> bytes:
+def _end(entry: Entry, stop: bytes | None) -> bytes:
     return walk.after(entry.cells) if stop is None else entry.cells + escape(stop)
 
 
-def _parts(columns: Columns, entry: _Entry) -> list[tuple[bytes, bytes]]:
+def _parts(columns: Columns, entry: Entry) -> list[tuple[bytes, bytes]]:
     return walk.WHOLE if columns is None else walk.ranges(check_columns(columns, entry.families))
 
 
-def _row(cursor: Any, entry: _Entry, key: bytes, parts: list[tuple[bytes, bytes]], inverse: bytes) -> Row | None:
+def _row(cursor: Any, entry: Entry, key: bytes, parts: list[tuple[bytes, bytes]], inverse: bytes) -> Row | None:
     return walk.row_at(cursor, entry.cells + escape(check_key(key)), parts, inverse)
-
-
-def _writes(entry: _Entry, key: bytes, cells: Cells, time: int) -> list[tuple[bytes, bytes]]:
-    """The stored keys and values of a mutation."""
-    head = entry.cells + escape(check_key(key)) + b"\0"
-    tail = b"\0" + encode_time(time)
-    if not entry.plain.issuperset(cells) or not _VALUES.issuperset(map(type, cells.values())) or not cells:
-        check_cells(cells, entry.families)
-        if len(entry.plain) < _MOST_PLAIN:
-            entry.plain.update(column for column in cells if escape(column) == column)
-        return [_escaped(head, column, tail, value) for column, value in cells.items()]
-    return [
-        (head + column + tail, value if value and value >= b"\1" else encode_value(value))
-        for column, value in cells.items()
-    ]
-
-
-def _escaped(head: bytes, column: bytes, tail: bytes, value: bytes | None) -> tuple[bytes, bytes]:
-    """As above, of a column that may need escaping: then its value starts with a zero byte, a mark for readers."""
-    name = escape(column)
-    return head + name + tail, encode_value(value) if name == column or value is None else b"\0" + value
 
 
 def open_url(url: str, rest: str, *, create: bool) -> Store:
