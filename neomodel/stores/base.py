@@ -17,10 +17,11 @@ some of them. Nothing spans rows.
 **Durability.** A write that returned is kept, whatever happens to the process, where the store has the `DURABLE`
 capability.
 
-**Time.** Times are integers, microseconds since the epoch. The store stamps every mutation itself, later than every
-time it has stamped in that table before. `at=t` reads the newest version stamped at or before `t` of each cell;
+**Time.** Times are integers, microseconds since the epoch. The store stamps every mutation itself: later than every
+time this process has stamped in that table before, and a swap later than the version it replaces, whoever wrote that;
+with the `ORDERED` capability, later than every time anybody has stamped. `at=t` reads the newest version stamped at or before `t` of each cell;
 `at=None` the newest of all. A mutation may carry a time of its own, to bring in history recorded elsewhere:
-it must lie in the past, after all purges, and whoever writes it vouches that nobody relies on what that past looked like
+it must lie in the past, after all purges, and whoever writes it vouches that nobody relies on what that past was like
 without it.
 
 **Versions.** The cell `VERSION` of a row is what `swap` compares. A row is at liberty not to have one.
@@ -46,6 +47,7 @@ MAX_TIME = 2**63 - 1
 
 DURABLE = "durable"  # what was acknowledged survives the process
 SHARED = "shared"  # several processes work on one store at a time
+ORDERED = "ordered"  # times are in the order in which things happened, whoever did them, and none is given twice
 
 Row = dict[bytes, bytes]
 Cells = Mapping[bytes, bytes | None]

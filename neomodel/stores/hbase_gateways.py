@@ -1,11 +1,11 @@
 """The way to HBase: gateway pairs, pools of connections, fail-over, and driver errors turned into ours.
 
 A *gateway pair* is a Thrift1 and a Thrift2 gateway on one host, usually beside one region server. thriftpy2 does not
-compare sequence ids: after a time-out the late answer to one call would be handed to the next one on the same socket. So
-**a socket that has seen any error is closed**, and one that the other side has closed, or is about to, is not used.
+compare sequence ids: after a time-out the late answer to one call would be handed to the next one on the same socket.
+So **a socket that has seen any error is closed**, and one that the other side has closed, or soon will, is not used.
 
-An operation that failed before it left is tried on another gateway. One that left is tried again only by those who say
-that sending it twice does no harm.
+An operation that failed before it left is tried on another gateway. One that left is tried again only if its `Call`
+says that doing it twice does no harm.
 """
 
 import itertools
@@ -14,7 +14,8 @@ import select
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -35,6 +36,14 @@ ROUNDS = 2  # how often all gateways are tried
 
 T = TypeVar("T")
 P = TypeVar("P")
+
+
+def side_by_side(jobs: Sequence[Callable[[], T]]) -> list[T]:
+    """All answers, in order; the jobs run at the same time, each in a thread, if there are several."""
+    if len(jobs) == 1:
+        return [jobs[0]()]
+    with ThreadPoolExecutor(len(jobs) or 1, thread_name_prefix="neomodel-hbase") as threads:
+        return list(threads.map(lambda job: job(), jobs))
 
 
 @cache
@@ -141,14 +150,17 @@ def _connect1(host: str, port: int, timeout: float) -> _Link:
 def _connect2(host: str, port: int, timeout: float) -> _Link:
     link = _socket(host, port, int(timeout * 1000))
     transport = TCyBufferedTransport(link)
-    client = TClient(thrift2().THBaseService, TCyBinaryProtocol(transport, decode_response=False))
+    protocol = TCyBinaryProtocol(transport, decode_response=False)  # type: ignore[no-untyped-call]
+    client = TClient(thrift2().THBaseService, protocol)
     transport.open()
     _speed_up(link)
     return _Link(client, link)
 
 
 def _socket(host: str, port: int, timeout: int) -> Any:
-    return TSocket(host=host, port=port, socket_timeout=timeout, connect_timeout=min(timeout, CONNECT * 1000))
+    return TSocket(  # type: ignore[no-untyped-call]
+        host=host, port=port, socket_timeout=timeout, connect_timeout=min(timeout, CONNECT * 1000)
+    )
 
 
 def _speed_up(link: Any) -> None:
@@ -189,23 +201,24 @@ class Gateways:
     def stream(
         self, call: "Call", ports: Callable[[Pair], Port], ask: Callable[[Any, P], Iterator[tuple[P, T]]], position: P
     ) -> Iterator[T]:
-        """What ``ask(client, position)`` yields, each item with the position after it, on whatever gateway: if one breaks
-        off, another goes on from the last position. Gives up when all of them have failed in a row."""
+        """What ``ask(client, position)`` yields, each item with the position after it, from whichever gateway: if one
+        breaks off, another goes on from the last position. Gives up when all have failed in a row."""
         turn = itertools.cycle([ports(pair) for pair in self._in_order(call.near)])
-        left = ROUNDS * len(self.pairs)
-        while True:
+        left = patience = ROUNDS * len(self.pairs)
+        while left:
             port = next(turn)
             try:
                 with port.client() as client:
                     for after, item in ask(client, position):
                         yield item
-                        position, left = after, ROUNDS * len(self.pairs)
-                return
+                        position, left = after, patience
             except (NotSent, TException, OSError) as exc:
                 left -= 1
                 told = call.refused(exc, str(port)) if isinstance(exc, answers()) else call.failed(exc, sent=True)
                 if not left or not isinstance(told, StoreUnavailable):
                     raise told from exc
+            else:
+                return
 
     def close(self) -> None:
         for pair in self.pairs:

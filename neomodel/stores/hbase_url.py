@@ -2,8 +2,8 @@
 
     hbase://HOST:PORT,HOST:PORT?thrift2=PORT,PORT&servers=HOST:PORT,HOST:PORT
 
-Each ``HOST:PORT`` is the Thrift1 gateway of a pair; in the same order `thrift2` has the port of its Thrift2 gateway on the
-same host, and `servers` (may be left out) the region server it stands beside, by the address that HBase has for it.
+Each ``HOST:PORT`` is the Thrift1 gateway of a pair; in the same order `thrift2` has the port of its Thrift2 gateway on
+that host, and `servers` (may be left out) the region server it stands beside, by the address that HBase has for it.
 
     prefix=team_    put before the names of all tables; what lies outside is not seen
     timeout=30      seconds to wait for an answer

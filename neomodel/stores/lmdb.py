@@ -26,6 +26,7 @@ from neomodel.stores import lmdb_file, lmdb_sweep
 from neomodel.stores import lmdb_walk as walk
 from neomodel.stores.base import (
     DURABLE,
+    ORDERED,
     SHARED,
     VERSION,
     Cell,
@@ -61,7 +62,7 @@ T = TypeVar("T")
 
 
 class LmdbStore(Store):
-    capabilities = frozenset({DURABLE, SHARED})
+    capabilities = frozenset({DURABLE, ORDERED, SHARED})
 
     def __init__(self, url: str, file: lmdb_file.LmdbFile) -> None:
         self.url = url
@@ -249,7 +250,9 @@ class LmdbTable(Table):
                 entry = self._entry(txn)
                 stored: list[tuple[bytes, bytes]] = []
                 for stamp, (key, cells, time) in enumerate(batch, lmdb_file.tick(txn, len(batch))):
-                    stored += writes(entry, key, cells, stamp if time is None else check_time(time, stamp, entry.horizon or -1))
+                    stored += writes(
+                        entry, key, cells, stamp if time is None else check_time(time, stamp, entry.horizon or -1)
+                    )
                 self._put(txn, stored)
                 self._sample(txn, entry, (key for key, _, _ in batch))
 

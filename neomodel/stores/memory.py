@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from neomodel.errors import InvalidStore, TableExists, TableNotFound
 from neomodel.stores.base import (
+    ORDERED,
     VERSION,
     Cell,
     Cells,
@@ -48,6 +49,8 @@ class _Content:
 
 class MemoryStore(Store):
     """Tables in this process's memory: gone when it ends."""
+
+    capabilities = frozenset({ORDERED})
 
     def __init__(self, url: str) -> None:
         self.url = url

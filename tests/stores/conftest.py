@@ -24,9 +24,20 @@ def kind(request: pytest.FixtureRequest) -> Kind:
 
 
 @pytest.fixture(scope="session")
-def folder(kind: Kind, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(kind: Kind, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where `store` was opened: ``kind.open(folder)`` opens it once more."""
-    return tmp_path_factory.mktemp("store")
+    folder = tmp_path_factory.mktemp("store")
+    if kind.cluster:
+        (folder / "url").write_text(request.getfixturevalue("hbase").url)
+    return folder
+
+
+@pytest.fixture
+def place(kind: Kind, request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A folder for one more store of this kind."""
+    if kind.cluster:
+        (tmp_path / "url").write_text(request.getfixturevalue("hbase").url)
+    return tmp_path
 
 
 @pytest.fixture(scope="session")

@@ -15,10 +15,14 @@ from neomodel.stores.wrappers import Caching, Counting, Faulty, Reading, Wrapped
 
 @attrs.frozen
 class Kind:
-    """How to open a store, and how many examples of the agreement machine it has time for in `make test`."""
+    """How to open a store, and how many examples of the agreement machine it has time for in `make test`.
+
+    With `cluster`, there is a file `url` in the folder, of an HBase that runs for the session.
+    """
 
     open: Callable[[Path], Store]
     examples: int = 80
+    cluster: bool = False
 
 
 class WrittenBehindTheBack(WrappedStore):
@@ -39,10 +43,12 @@ def _lmdb(folder: Path) -> Store:
     return open_store(f"lmdb:{folder / 'store'}")
 
 
-import os
+def _hbase(folder: Path) -> Store:
+    return open_store((folder / "url").read_text())
+
 
 KINDS = {
-    **({"hbase": Kind(lambda folder: open_store(os.environ["HB"]), 3)} if "HB" in os.environ else {}),
+    "hbase": Kind(_hbase, examples=4, cluster=True),
     "memory": Kind(_memory),
     "lmdb": Kind(_lmdb),
     "counting": Kind(lambda folder: Counting(_memory(folder))),

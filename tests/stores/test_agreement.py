@@ -14,10 +14,10 @@ from tests.stores.kinds import Kind
     ("times_as_many", "steps"), [(1, 40), pytest.param(30, 60, marks=pytest.mark.soak)], ids=["short", "long"]
 )
 def test_a_store_answers_every_call_as_the_specification_does(
-    kind: Kind, tmp_path: Path, times_as_many: int, steps: int
+    kind: Kind, place: Path, times_as_many: int, steps: int
 ) -> None:
     run_state_machine_as_test(
-        lambda: Agreement(kind, tmp_path),
+        lambda: Agreement(kind, place),
         settings=settings(
             max_examples=kind.examples * times_as_many,
             stateful_step_count=steps,

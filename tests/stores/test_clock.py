@@ -5,7 +5,7 @@ import time
 import pytest
 
 from neomodel.stores import VERSION, Mutation, Store, Table, successor
-from neomodel.stores.base import SHARED
+from neomodel.stores.base import ORDERED, SHARED
 from tests.stores.processes import run_each
 
 WRITERS = 3
@@ -14,6 +14,7 @@ sizes = pytest.mark.parametrize("rounds", [60, pytest.param(3000, marks=pytest.m
 
 
 @pytest.mark.needs(SHARED)
+@pytest.mark.needs(ORDERED)
 @sizes
 def test_no_two_mutations_of_a_table_have_one_time_and_each_process_sees_it_grow(
     store: Store, table: Table, span: tuple[bytes, bytes], rounds: int
@@ -44,6 +45,7 @@ def _write(store: Store, name: str, key: bytes, rounds: int) -> None:
 
 
 @pytest.mark.needs(SHARED)
+@pytest.mark.needs(ORDERED)
 @sizes
 def test_what_happened_after_is_stamped_after_whichever_process_did_it(
     store: Store, table: Table, span: tuple[bytes, bytes], rounds: int

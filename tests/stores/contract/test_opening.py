@@ -14,8 +14,8 @@ from tests.stores.processes import run
 from tests.stores.shorthand import put, span_keys, versions
 
 
-def test_closing_a_store_twice_is_harmless(kind: Kind, tmp_path: Path, name: str) -> None:
-    with kind.open(tmp_path) as store:
+def test_closing_a_store_twice_is_harmless(kind: Kind, place: Path, name: str) -> None:
+    with kind.open(place) as store:
         store.table(name).create("p")
         store.table(name).drop()
     store.close()
@@ -28,8 +28,8 @@ def test_a_store_says_where_it_is(store: Store) -> None:
 
 
 @pytest.mark.needs(DURABLE)
-def test_a_store_opened_again_has_everything(kind: Kind, tmp_path: Path, name: str) -> None:
-    with kind.open(tmp_path) as store:
+def test_a_store_opened_again_has_everything(kind: Kind, place: Path, name: str) -> None:
+    with kind.open(place) as store:
         table = store.table(name)
         table.create("cpt", splits=[b"m"])
         put(table, b"\x00k", {b"p:x": b"1", b"c:\x00": b"", VERSION: b"1"})
@@ -39,7 +39,7 @@ def test_a_store_opened_again_has_everything(kind: Kind, tmp_path: Path, name: s
         table.purge(1500)
         told = list(table.history())
 
-    with kind.open(tmp_path) as store:
+    with kind.open(place) as store:
         table = store.table(name)
         assert name in store.tables()
         assert list(table.history()) == told

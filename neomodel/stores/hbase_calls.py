@@ -1,0 +1,125 @@
+"""Requests to the Thrift2 gateway, made of what the contract speaks of: puts, slices of a row, walks over versions."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+
+from neomodel.stores.base import MAX_TIME, VERSION, Cell, Cells, Version
+from neomodel.stores.encoding import decode_live, decode_value, encode_value
+from neomodel.stores.hbase_gateways import thrift2
+
+ALL_VERSIONS = 2**31 - 1
+CELLS = 1000  # of one row, read in one call
+_ROWS = 50  # of a walk over versions, of up to that many cells each
+
+
+def put(key: bytes, cells: Cells, stamp: int) -> Any:
+    api = thrift2()
+    values = [api.TColumnValue(column[:1], column[2:], encode_value(value)) for column, value in cells.items()]
+    return api.TPut(key, values, stamp)
+
+
+def swap(table: bytes, key: bytes, guard: bytes, cells: Cells, stamp: int) -> tuple[Any, ...]:
+    """The arguments of a checkAndMutate. An empty guard stands for a cell that is absent or empty."""
+    api = thrift2()
+    mutations = api.TRowMutations(key, [api.TMutation(put=put(key, cells, stamp))])
+    return table, key, VERSION[:1], VERSION[2:], api.TCompareOp.EQUAL, guard, mutations
+
+
+def delete(version: Version) -> Any:
+    """Of this one version, and no other."""
+    api = thrift2()
+    column = api.TColumn(version.column[:1], version.column[2:], version.time)
+    return api.TDelete(version.key, [column], api.TDeleteType.DELETE_COLUMN)
+
+
+def version_of(key: bytes, at: int | None) -> Any:
+    """A get of the row's newest version, or of that of one time."""
+    api = thrift2()
+    get = api.TGet(key, [api.TColumn(VERSION[:1], VERSION[2:])], maxVersions=1)
+    if at is not None:
+        get.timeRange = api.TTimeRange(at, at + 1)
+    return get
+
+
+@attrs.frozen
+class Slice:
+    """Cells of one family of one row with `start` <= qualifier < `stop`, as of a time."""
+
+    key: bytes
+    family: bytes
+    start: bytes
+    stop: bytes | None
+    until: int
+
+    @property
+    def empty(self) -> bool:
+        return self.stop is not None and self.start >= self.stop
+
+    def page(self, size: int, skip: int = 0) -> Any:
+        """A get of the first `size` cells after `skip` others, tombstones too. HBase applies the time range before it
+        counts, and seeks to `start`."""
+        api = thrift2()
+        bounds = b"ColumnRangeFilter(%s, true, %s, false)" % (_quoted(self.start), _quoted(self.stop or b""))
+        return api.TGet(
+            self.key,
+            [api.TColumn(self.family)],
+            timeRange=_range(0, self.until),
+            maxVersions=1,
+            filterString=b"%s AND ColumnPaginationFilter(%d, %d)" % (bounds, size, skip),
+        )
+
+
+def live_cells(values: list[Any]) -> list[Cell]:
+    return [Cell(value.qualifier, value.timestamp, decode_live(value.value)) for value in values if value.value]
+
+
+@attrs.frozen
+class Place:
+    """How far a walk over versions has come, and where it ends."""
+
+    key: bytes
+    stop: bytes | None
+    column: bytes = b""
+    time: int = 0
+
+    def behind(self, key: bytes, column: bytes, time: int) -> bool:
+        """Whether a version lies before this place: it was seen."""
+        return key == self.key and (column < self.column or (column == self.column and time >= self.time))
+
+
+def history(columns: list[bytes], first: int, last: int) -> Any:
+    """A scan of all versions of those columns with `first` <= time <= `last`."""
+    api = thrift2()
+    return api.TScan(
+        columns=[api.TColumn(column[:1], column[2:] or None) for column in columns],
+        caching=_ROWS,
+        maxVersions=ALL_VERSIONS,
+        timeRange=_range(first, last),
+        batchSize=CELLS,
+    )
+
+
+def walk(client: Any, table: bytes, scan: Any, place: Place) -> Iterator[tuple[Place, Version]]:
+    """The versions that a scan has from a place on, each with the place after it."""
+    api = thrift2()
+    bounded = api.TScan(**{**vars(scan), "startRow": place.key, "stopRow": place.stop})
+    scanner = client.openScanner(table, bounded)
+    while results := client.getScannerRows(scanner, _ROWS):
+        for result in results:
+            for value in result.columnValues:
+                column = value.family + b":" + value.qualifier
+                if not place.behind(result.row, column, value.timestamp):
+                    version = Version(result.row, column, value.timestamp, decode_value(value.value))
+                    yield Place(result.row, place.stop, column, value.timestamp), version
+    client.closeScanner(scanner)
+
+
+def _range(first: int, last: int) -> Any:
+    return thrift2().TTimeRange(first, min(last, MAX_TIME - 1) + 1)
+
+
+def _quoted(data: bytes) -> bytes:
+    """Bytes as a filter string has them."""
+    return b"'" + data.replace(b"'", b"''") + b"'"
