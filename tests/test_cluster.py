@@ -15,6 +15,7 @@ from neomodel import cluster
 from neomodel.cluster import Cluster
 from neomodel.cluster.plan import Plan
 from neomodel.errors import ClusterFailed, InvalidValue
+from tests.cluster_fixture import running
 
 ROWS = {b"row%03d" % n: {b"p:n": b"%d" % n} for n in range(200)}
 

@@ -19,10 +19,10 @@ capability.
 
 **Time.** Times are integers, microseconds since the epoch. The store stamps every mutation itself: later than every
 time this process has stamped in that table before, and a swap later than the version it replaces, whoever wrote that;
-with the `ORDERED` capability, later than every time anybody has stamped. `at=t` reads the newest version stamped at or before `t` of each cell;
-`at=None` the newest of all. A mutation may carry a time of its own, to bring in history recorded elsewhere:
-it must lie in the past, after all purges, and whoever writes it vouches that nobody relies on what that past was like
-without it.
+with the `ORDERED` capability, later than every time anybody has stamped. `at=t` reads the newest version stamped at or
+before `t` of each cell; `at=None` the newest of all. A mutation may carry a time of its own, to bring in history
+recorded elsewhere: it must lie in the past, after all purges, and whoever writes it vouches that nobody relies on what
+that past was like without it.
 
 **Versions.** The cell `VERSION` of a row is what `swap` compares. A row is at liberty not to have one.
 
@@ -145,7 +145,7 @@ class Table(ABC):
         """The live cells of one family of one row with `start` <= qualifier < `stop`, at most `limit`.
 
         In order, or from the end if `reverse`. Streams: memory does not grow with the row. The first cell costs one
-        seek, wherever it lies and however many versions there are.
+        seek, wherever it lies and however many versions there are (backwards, a store may have to walk the slice first).
         """
 
     @abstractmethod

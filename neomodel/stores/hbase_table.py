@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from neomodel.errors import InvalidStore, InvalidValue, OutcomeUnknown, TableExists, TableNotFound
 from neomodel.stores import hbase_calls as calls
 from neomodel.stores.base import (
+    MAX_TIME,
     VERSION,
     Cell,
     Cells,
@@ -212,7 +213,11 @@ class HBaseTable(Table):
 
         def write(pair: Pair, some: list[Any]) -> None:
             call = self._call("put_many", near=pair, writes=True)
-            self._gateways.two(call, lambda client: client.putMultiple(self._full_name, some))
+            try:
+                self._gateways.two(call, lambda client: client.putMultiple(self._full_name, some))
+            except OutcomeUnknown:
+                self._descriptor()  # of a table that is gone, a gateway says no more than that some puts failed
+                raise
 
         remaining = iter(mutations)
         while batch := list(itertools.islice(remaining, _ROWS * len(self._gateways.pairs))):
@@ -296,7 +301,7 @@ class HBaseTable(Table):
     def _selection(self, at: int | None, columns: Columns) -> tuple[list[bytes] | None, int | None]:
         """Columns and (exclusive) time as Thrift1 has them: a family without its colon; no time without columns."""
         facts = self._facts()
-        until = None if at is None else check_at(at, facts.horizon, self._where()) + 1
+        until = None if at is None else min(check_at(at, facts.horizon, self._where()), MAX_TIME - 1) + 1
         selected = check_columns(columns, facts.families)
         if columns is None and at is None:
             return None, None
