@@ -26,7 +26,7 @@ import happybase
 import thriftpy2
 from thriftpy2.protocol import TCyBinaryProtocol
 from thriftpy2.thrift import TApplicationException, TClient, TException
-from thriftpy2.transport import TCyBufferedTransport, TSocket
+from thriftpy2.transport import TCyBufferedTransport, TSocket, TTransportException
 
 from neomodel.errors import InvalidStore, InvalidValue, NeomodelError, OutcomeUnknown, StoreUnavailable, TableNotFound
 
@@ -74,6 +74,32 @@ class _Link:
         self.socket.close()
 
 
+class _Client(TClient):
+    """A Thrift client that asks nothing more after an error: what would be read next may be left from before.
+
+    Whoever holds it may still try to, as happybase does to close a scanner.
+    """
+
+    _broken: Exception | None = None
+
+    def _req(self, _api: str, *args: Any, **kwargs: Any) -> Any:
+        if self._broken:
+            raise TTransportException(TTransportException.NOT_OPEN, _reason(self._broken))
+        try:
+            return super()._req(_api, *args, **kwargs)
+        except Exception as exc:
+            self._broken = exc
+            raise
+
+    def _recv(self, _api: str) -> Any:
+        try:
+            return super()._recv(_api)
+        except (TException, OSError):
+            raise
+        except Exception as exc:  # whatever reading what is no answer leads to
+            raise TTransportException(TTransportException.UNKNOWN, f"no answer, but {_reason(exc)!r}") from exc
+
+
 class _HappyConnection(happybase.Connection):  # type: ignore[misc]
     """A happybase connection that lets its socket be looked at."""
 
@@ -81,7 +107,7 @@ class _HappyConnection(happybase.Connection):  # type: ignore[misc]
         self.socket = _socket(self.host, self.port, self.timeout)
         self.transport = self._transport_class(self.socket)
         protocol = self._protocol_class(self.transport, decode_response=False)
-        self.client = happybase.connection.TClient(happybase.connection.Hbase, protocol)
+        self.client = _Client(happybase.connection.Hbase, protocol)
 
 
 class Port:
@@ -151,7 +177,7 @@ def _connect2(host: str, port: int, timeout: float) -> _Link:
     link = _socket(host, port, int(timeout * 1000))
     transport = TCyBufferedTransport(link)
     protocol = TCyBinaryProtocol(transport, decode_response=False)  # type: ignore[no-untyped-call]
-    client = TClient(thrift2().THBaseService, protocol)
+    client = _Client(thrift2().THBaseService, protocol)
     transport.open()
     _speed_up(link)
     return _Link(client, link)
