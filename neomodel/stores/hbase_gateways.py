@@ -143,7 +143,7 @@ class Port:
     def _links(self) -> list[_Link]:
         process, links = self._pool
         if process != os.getpid():
-            links = []  # the parent's are left alone: closing them here says nothing to the gateway
+            links = []  # the parent's are its own
             self._pool = (os.getpid(), links)
         return links
 
@@ -183,10 +183,25 @@ def _connect2(host: str, port: int, timeout: float) -> _Link:
     return _Link(client, link)
 
 
+class _Socket(TSocket):
+    """A socket that a forked child closes for itself only: it must not shut down what the parent is talking on.
+
+    happybase closes its connections whenever they are collected, so it is not enough to leave them alone.
+    """
+
+    def __init__(self, **how: Any) -> None:
+        super().__init__(**how)  # type: ignore[no-untyped-call]
+        self._process = os.getpid()
+
+    def close(self) -> None:
+        if self.sock and self._process != os.getpid():
+            self.sock.close()
+            self.sock = None
+        super().close()  # type: ignore[no-untyped-call]
+
+
 def _socket(host: str, port: int, timeout: int) -> Any:
-    return TSocket(  # type: ignore[no-untyped-call]
-        host=host, port=port, socket_timeout=timeout, connect_timeout=min(timeout, CONNECT * 1000)
-    )
+    return _Socket(host=host, port=port, socket_timeout=timeout, connect_timeout=min(timeout, CONNECT * 1000))
 
 
 def _speed_up(link: Any) -> None:
