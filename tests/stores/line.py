@@ -4,11 +4,12 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from unittest.mock import patch
 
 import attrs
 
 from neomodel.cluster import Cluster
-from neomodel.stores import Table, open_store
+from neomodel.stores import Table, hbase_knowledge, open_store
 from tests.stores.proxy import Fault, Proxy
 from tests.stores.rows import mutations
 
@@ -24,9 +25,10 @@ class Line:
     table: Table
     truth: Table
     proxies: list[Proxy]
+    url: str
 
     def inflict(self, fault: Fault, times: int = 1, *, after: int = 0) -> None:
-        """On the next exchanges about rows: what the table says of itself was asked just now, and is known."""
+        """On the next exchanges with each gateway."""
         self.heal()
         self.table.now()
         for proxy in self.proxies:
@@ -50,16 +52,23 @@ class Line:
 
 
 @contextmanager
-def proxied(hbase: Cluster) -> Iterator[Line]:
+def few_questions() -> Iterator[None]:
+    """What a table says of itself is asked once, so that each exchange is one that the test means."""
+    with patch.object(hbase_knowledge, "LEASE", 3600.0):
+        yield
+
+
+@contextmanager
+def proxied(hbase: Cluster, timeout: float = TIMEOUT) -> Iterator[Line]:
     """A new table of a cluster of one server, with the rows of `KEYS`, all with the number 0."""
     ports = hbase.plan.gateway(1)
     with ExitStack() as stack:
-        proxies = [stack.enter_context(Proxy(ports[role], TIMEOUT)) for role in ("thrift1", "thrift2")]
-        url = f"hbase://127.0.0.1:{proxies[0].port}?thrift2={proxies[1].port}&timeout={TIMEOUT}"
+        proxies = [stack.enter_context(Proxy(ports[role], timeout)) for role in ("thrift1", "thrift2")]
+        url = f"hbase://127.0.0.1:{proxies[0].port}?thrift2={proxies[1].port}&timeout={timeout}"
         direct = stack.enter_context(open_store(hbase.url))
         store = stack.enter_context(open_store(url))
         truth = direct.table(f"lost-{uuid.uuid4().hex}")
         truth.create("pt")
         truth.put_many(mutations(KEYS, 0))
-        yield Line(store.table(truth.name), truth, proxies)
+        yield Line(store.table(truth.name), truth, proxies, url)
         truth.drop()

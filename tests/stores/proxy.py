@@ -80,6 +80,11 @@ class Proxy:
         self.port = self._listener.getsockname()[1]
         threading.Thread(target=self._accept, args=(self._listener,), daemon=True).start()
 
+    @property
+    def open_connections(self) -> int:
+        with self._lock:
+            return len(self._open) // 2
+
     def idle(self) -> bool:
         """Whether nothing is held back, so that nothing can arrive any more that had been sent before."""
         with self._lock:

@@ -8,14 +8,14 @@ import pytest
 from neomodel.cluster import Cluster
 from neomodel.errors import OutcomeUnknown, StoreUnavailable
 from neomodel.stores import VERSION, Mutation, Table, successor
-from tests.stores.line import KEYS, Line, proxied
+from tests.stores.line import KEYS, Line, few_questions, proxied
 from tests.stores.proxy import Fault
 from tests.stores.rows import KEY, checked, mutations, number_of, resolve, swapped_versions
 
 
 @pytest.fixture(scope="module")
 def line(hbase: Cluster) -> Iterator[Line]:
-    with proxied(hbase) as line:
+    with few_questions(), proxied(hbase) as line:
         yield line
 
 
