@@ -1,5 +1,6 @@
 """The clock of this process, for stores whose writers stamp: microseconds, no time given out twice, never backwards."""
 
+import os
 import threading
 import time
 
@@ -8,6 +9,8 @@ class Clock:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._last = 0
+        release = self._lock.release
+        os.register_at_fork(before=self._lock.acquire, after_in_parent=release, after_in_child=release)
 
     def tick(self, count: int = 1, *, after: int = 0) -> int:
         """The first of `count` times in a row, later than all given out before and than `after`."""

@@ -52,6 +52,9 @@ def thrift2() -> Any:
     return thriftpy2.load(str(Path(__file__).with_name("hbase2.thrift")), module_name="hbase2_thrift")
 
 
+thrift2()  # now, as thriftpy2 holds a lock for it: a child forked meanwhile would wait for that lock for ever
+
+
 class NotSent(Exception):
     """There was no connection, so nothing was asked."""
 
