@@ -21,12 +21,8 @@ PLANNED = {
     "check": ["m", "--repair"],
     "register": ["a.ecore"],
     "metamodels": [],
-    "cluster up": ["--servers", "2"],
-    "cluster down": [],
-    "cluster status": [],
-    "cluster url": [],
 }
-WORKING = ("models", "stats", "show", "drop")
+WORKING = ("models", "stats", "show", "drop", "cluster up", "cluster down", "cluster status", "cluster url")
 
 
 def neomodel(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:

@@ -15,9 +15,7 @@ from neomodel import cluster
 from neomodel.cluster import Cluster
 from neomodel.cluster.plan import Plan
 from neomodel.errors import ClusterFailed, InvalidValue
-from tests.cluster_fixture import hbase, hbase3, running
-
-__all__ = ["hbase", "hbase3"]  # fixtures
+from tests.cluster_fixture import running
 
 ROWS = {b"row%03d" % n: {b"p:n": b"%d" % n} for n in range(200)}
 
