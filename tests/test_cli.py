@@ -27,9 +27,9 @@ WORKING = ("models", "stats", "show", "drop", "cluster up", "cluster down", "clu
 
 def neomodel(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
     """The command in a process of its own, as a shell starts it."""
-    options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
+    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     run = [sys.executable, "-m", "neomodel", *arguments]
-    return subprocess.run(run, text=True, timeout=60, check=False, **options)
+    return subprocess.run(run, text=True, check=False, **streams | {"timeout": 60} | options)
 
 
 def assert_one_sentence(stderr: str) -> None:

@@ -121,7 +121,7 @@ def _progress() -> Iterator[Callable[[str], None]]:
 
     console = Console(stderr=True)
     if not sys.stderr.isatty() or console.is_dumb_terminal:
-        yield _sparingly(say)
+        yield sparingly(say)
         return
     columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()
     with Progress(*columns, console=console, transient=True) as progress:
@@ -129,7 +129,7 @@ def _progress() -> Iterator[Callable[[str], None]]:
         yield lambda line: progress.update(task, description=line)
 
 
-def _sparingly(tell: Callable[[str], None]) -> Callable[[str], None]:
+def sparingly(tell: Callable[[str], None]) -> Callable[[str], None]:
     """Leaves out a line that differs from the last one by its numbers only, unless that is a while ago."""
     last, due = "", 0.0
 
