@@ -145,7 +145,7 @@ class Table(ABC):
         """The live cells of one family of one row with `start` <= qualifier < `stop`, at most `limit`.
 
         In order, or from the end if `reverse`. Streams: memory does not grow with the row. The first cell costs one
-        seek, wherever it lies and however many versions there are (backwards, a store may have to walk the slice first).
+        seek, wherever it lies and however many versions there are; backwards, a store may have to walk the slice first.
         """
 
     @abstractmethod
