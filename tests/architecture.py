@@ -104,8 +104,8 @@ def drivers_away_from_home(root: Path) -> Iterator[str]:
 
 
 def drivers_loaded_by_import(root: Path) -> Iterator[str]:
-    """Importing the library, or its stores, loads no driver."""
-    for module in ("neomodel", "neomodel.stores"):
+    """Importing the library, its stores or its cluster loads no driver."""
+    for module in ("neomodel", "neomodel.stores", "neomodel.cluster"):
         script = f"import sys, {module}; print(neomodel.__file__, *sys.modules, sep='\\n')"
         run = subprocess.run(
             [sys.executable, "-c", script],

@@ -48,7 +48,8 @@ def test_the_rules_look_at_this_tree() -> None:
 
 
 def planted(root: Path, files: dict[str, str]) -> Path:
-    for name, text in ({"neomodel/__init__.py": "", "neomodel/stores/__init__.py": ""} | files).items():
+    packages = dict.fromkeys((f"neomodel{part}/__init__.py" for part in ("", "/stores", "/cluster")), "")
+    for name, text in (packages | files).items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
@@ -77,6 +78,8 @@ FAULTS: list[tuple[Rule, str, str, str]] = [
         "from neomodel.stores import Row",
         "imports neomodel.stores.Row",
     ),
+    (upward_imports, "neomodel/stores/x.py", "from neomodel import cluster", "imports neomodel.cluster"),
+    (upward_imports, "neomodel/cluster/x.py", "import neomodel.cli.frame", "imports neomodel.cli.frame"),
     (upward_imports, "neomodel/model.py", "import metamodels.java", "imports metamodels.java"),
     (upward_imports, "neomodel/model.py", "from neomodel.cli import main", "imports neomodel.cli.main"),
     (upward_imports, "metamodels/elsa/x.py", "import spark", "imports spark"),
@@ -85,6 +88,8 @@ FAULTS: list[tuple[Rule, str, str, str]] = [
     (upward_imports, "neomodel/stray.py", "", "neomodel/stray.py is in no layer"),
     (drivers_away_from_home, "neomodel/model.py", "import lmdb", "model.py:1 imports lmdb"),
     (drivers_away_from_home, "neomodel/cluster/x.py", "from thriftpy2.rpc import f", "imports thriftpy2"),
+    (drivers_away_from_home, "neomodel/cluster/jars.py", "import pyspark", "imports pyspark"),
+    (drivers_away_from_home, "neomodel/cli/cluster.py", "import happybase", "imports happybase"),
     (drivers_away_from_home, "neomodel/stores/lmdb.py", "import happybase as h", "imports happybase"),
     (drivers_away_from_home, "metamodels/x.py", "if 1:\n    import pyspark.sql", "imports pyspark.sql"),
     (drivers_away_from_home, "neomodel/registry.py", "from lxml import etree", "imports lxml.etree"),
@@ -92,6 +97,7 @@ FAULTS: list[tuple[Rule, str, str, str]] = [
     (drivers_away_from_home, "spark/x.py", "importlib.import_module('typer')", "imports typer"),
     (drivers_loaded_by_import, "neomodel/__init__.py", "import lmdb", "loads lmdb"),
     (drivers_loaded_by_import, "neomodel/stores/__init__.py", "import lxml", "stores` loads lxml"),
+    (drivers_loaded_by_import, "neomodel/cluster/__init__.py", "import pyspark", "cluster` loads pyspark"),
     (
         errors_away_from_home,
         "metamodels/x.py",
@@ -118,9 +124,10 @@ def test_a_planted_fault_is_found(rule: Rule, path: str, text: str, told: str, t
 GOOD = {
     "neomodel/stores/lmdb.py": "import lmdb\nfrom neomodel.errors import NeomodelError\nfrom .base import Row",
     "neomodel/stores/hbase_thrift.py": "import happybase, thriftpy2",
+    "neomodel/cluster/local.py": "from neomodel.cluster import jars\nfrom neomodel.errors import ClusterFailed",
     "neomodel/xmi/reader.py": "from lxml import etree\nfrom neomodel.model import Model",
     "neomodel/objects.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from neomodel.model import Model",
-    "neomodel/cli/app.py": "import typer, rich, spark, metamodels\nfrom neomodel import __version__",
+    "neomodel/cli/app.py": "import typer, rich, spark, metamodels\nfrom neomodel import __version__, cluster",
     "metamodels/java.py": "import neomodel",
     "spark/source.py": "import pyspark, metamodels, neomodel.stores",
     "tests/test_x.py": "pass\n" * 400,

@@ -6,7 +6,7 @@ import typer
 from typer.main import get_command
 
 from neomodel import __version__
-from neomodel.cli import planned, tables
+from neomodel.cli import cluster, planned, tables
 from neomodel.cli.frame import Commands, StoreBefore
 
 app = typer.Typer(
@@ -65,15 +65,20 @@ _METAMODELS = "Metamodels"
 _commands.add(planned.register, "neomodel register java.ecore", panel=_METAMODELS, needs="the metamodel registry")
 _commands.add(planned.metamodels, "neomodel metamodels", panel=_METAMODELS, needs="the metamodel registry")
 
-_cluster = typer.Typer(help="A local HBase, for development and tests.", rich_markup_mode="rich")
-app.add_typer(_cluster, name="cluster", rich_help_panel="Cluster", epilog="Example:\n$ neomodel cluster up")
-_cluster_commands = Commands(_cluster, group="cluster")
-_HBASE = "the HBase store"
-_cluster_commands.add(planned.up, "neomodel cluster up", "neomodel cluster up --servers 3", needs=_HBASE)
-_cluster_commands.add(planned.down, "neomodel cluster down", needs=_HBASE)
-_cluster_commands.add(planned.status, "neomodel cluster status", needs=_HBASE)
-_cluster_commands.add(
-    planned.url, "neomodel cluster url", 'export NEOMODEL_STORE="$(neomodel cluster url)"', needs=_HBASE
+_cluster = typer.Typer(
+    help="A local HBase, for development and tests. Whoever uses this machine can read and write what is in it.",
+    rich_markup_mode="rich",
 )
+app.add_typer(_cluster, name="cluster", rich_help_panel="Cluster", epilog="Example:\n$ neomodel cluster up")
+_cluster_commands = Commands(_cluster)
+_cluster_commands.add(
+    cluster.up,
+    "neomodel cluster up",
+    "neomodel cluster up --servers 3 --folder three",
+    'export NEOMODEL_STORE="$(neomodel cluster up)"',
+)
+_cluster_commands.add(cluster.down, "neomodel cluster down")
+_cluster_commands.add(cluster.status, "neomodel cluster status", "neomodel cluster status --json")
+_cluster_commands.add(cluster.url, "neomodel cluster url", 'export NEOMODEL_STORE="$(neomodel cluster url)"')
 
 command = get_command(app)

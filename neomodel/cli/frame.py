@@ -29,7 +29,7 @@ def _store_url(context: typer.Context, given: str) -> str:
     return given or before_the_command or os.environ.get("NEOMODEL_STORE") or DEFAULT_STORE
 
 
-_STORE_HELP = f"Which store: lmdb:FOLDER; otherwise $NEOMODEL_STORE, else {DEFAULT_STORE}."
+_STORE_HELP = f"Which store: lmdb:FOLDER or hbase://HOST:PORT,...; otherwise $NEOMODEL_STORE, else {DEFAULT_STORE}."
 
 StoreBefore = Annotated[str, typer.Option("--store", metavar="URL", help=_STORE_HELP, show_default=False)]
 """`--store` before the command."""
@@ -46,9 +46,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs."
 class Commands:
     """Declares commands on a Typer app, each with its examples, and says so if one's engine is not there yet."""
 
-    def __init__(self, app: typer.Typer, *, group: str = "") -> None:
+    def __init__(self, app: typer.Typer) -> None:
         self._app = app
-        self._group = group
 
     def add(
         self,
@@ -62,7 +61,7 @@ class Commands:
         name = name or function.__name__
         epilog = "\n".join(["Example:" if len(examples) == 1 else "Examples:", *(f"$ {line}" for line in examples)])
         if needs:
-            function = _not_yet(function, f"{self._group} {name}".strip(), needs)
+            function = _not_yet(function, name, needs)
         self._app.command(name, rich_help_panel=panel, epilog=epilog)(function)
 
 

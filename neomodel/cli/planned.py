@@ -47,23 +47,3 @@ def register(
 
 def metamodels(store: StoreUrl = "") -> None:
     """List the metamodels that are registered, with their versions."""
-
-
-def up(
-    servers: Annotated[
-        int, typer.Option("--servers", metavar="N", min=1, help="How many region servers to start.")
-    ] = 1,
-) -> None:
-    """Start it; the first time, fetch it. Needs Java 17."""
-
-
-def down() -> None:
-    """Stop it. What it has stored stays."""
-
-
-def status() -> None:
-    """Tell whether it runs, and which servers are alive."""
-
-
-def url() -> None:
-    """Print the URL to give to --store."""

@@ -145,7 +145,7 @@ class Table(ABC):
         """The live cells of one family of one row with `start` <= qualifier < `stop`, at most `limit`.
 
         In order, or from the end if `reverse`. Streams: memory does not grow with the row. The first cell costs one
-        seek, wherever it lies and however many versions there are (backwards, a store may have to walk the slice first).
+        seek, wherever it lies and however many versions there are; backwards, a store may have to walk the slice first.
         """
 
     @abstractmethod
@@ -191,8 +191,9 @@ class Table(ABC):
     def put_many(self, mutations: Iterable[Mutation]) -> None:
         """Write without asking: for rows nobody else can know yet, and for writes that may be repeated.
 
-        In the order given, each mutation atomic; consumes the iterable in batches, one round trip each. If it raises,
-        a leading part may have been written: writing all of it again is right.
+        In the order given, each mutation atomic; consumes the iterable in batches, one round trip each. A batch is
+        checked before any of it is written. If it raises, earlier batches, and of this one some if the store failed,
+        may have been written: writing all of it again is right.
         """
 
     @abstractmethod

@@ -7,10 +7,13 @@ import time
 
 class Clock:
     def __init__(self) -> None:
-        self._lock = threading.Lock()
         self._last = 0
-        release = self._lock.release
-        os.register_at_fork(before=self._lock.acquire, after_in_parent=release, after_in_child=release)
+        self._unlock()
+        os.register_at_fork(after_in_child=self._unlock)
+
+    def _unlock(self) -> None:
+        """Also for a forked child: the thread that held the lock is not there to let go of it."""
+        self._lock = threading.Lock()
 
     def tick(self, count: int = 1, *, after: int = 0) -> int:
         """The first of `count` times in a row, later than all given out before and than `after`."""

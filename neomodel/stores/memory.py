@@ -35,6 +35,7 @@ from neomodel.stores.base import (
 )
 
 _Versions = list[tuple[int, bytes | None]]  # oldest first
+_BATCH = 1000
 
 
 class _Content:
@@ -175,11 +176,16 @@ class MemoryTable(Table):
             return True
 
     def put_many(self, mutations: Iterable[Mutation]) -> None:
-        for key, cells, time_ in mutations:
+        remaining = iter(mutations)
+        while batch := list(itertools.islice(remaining, _BATCH)):
             with self._store.lock:
-                self._check(key, cells)
-                now = self._store.tick()
-                self._write(key, cells, now if time_ is None else check_time(time_, now, self._content().horizon or -1))
+                horizon = self._content().horizon
+                for key, cells, own in batch:
+                    self._check(key, cells)
+                    if own is not None:
+                        check_time(own, self._store.tick(), horizon or -1)
+                for key, cells, own in batch:
+                    self._write(key, cells, self._store.tick() if own is None else own)
 
     def purge(self, before: int) -> int:
         gone = 0

@@ -64,7 +64,7 @@ class Agreement(RuleBasedStateMachine):
     def both(self, ask: Ask) -> Any:
         """The answer both gave to `ask(table, which)`: equal, or the same error."""
         answers = [self.answer(ask, which) for which in (0, 1)]
-        assert answers[0] == answers[1]
+        assert answers[0] == answers[1], answers
         return answers[0]
 
     def answer(self, ask: Ask, which: int) -> object:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from tests.stores.agreement import Agreement
@@ -22,6 +22,7 @@ def test_a_store_answers_every_call_as_the_specification_does(
             max_examples=kind.examples * times_as_many,
             stateful_step_count=steps,
             deadline=None,
+            phases=set(Phase) - ({Phase.shrink, Phase.explain} if kind.cluster else set()),  # minutes on a cluster
             suppress_health_check=list(HealthCheck),
         ),
     )
