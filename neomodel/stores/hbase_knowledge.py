@@ -14,7 +14,7 @@ from neomodel.stores.hbase_gateways import Gateways, Pair
 
 LEASE = 1.0  # seconds for which what a table says of itself is believed
 _LOCATIONS = 10.0  # seconds for which regions are believed to be where they are: a matter of speed, any pair will do
-_REMEMBERED = 100_000
+_REMEMBERED = 50_000
 
 
 @attrs.frozen
@@ -51,6 +51,7 @@ class Knowledge:
         self._facts: dict[bytes, tuple[float, Facts]] = {}
         self._locations: dict[bytes, tuple[float, Locations]] = {}
         self._stamps: dict[tuple[bytes, bytes], tuple[bytes, int]] = {}
+        self._older_stamps: dict[tuple[bytes, bytes], tuple[bytes, int]] = {}
 
     def facts(self, table: bytes, ask: Callable[[], Facts]) -> Facts:
         """What the table said not more than `LEASE` ago."""
@@ -78,12 +79,11 @@ class Knowledge:
     def remember(self, table: bytes, key: bytes, version: bytes, stamp: int) -> None:
         """The time of a version that was seen: a swap that replaces it can be stamped later without asking."""
         self._stamps[table, key] = (version, stamp)
-        if len(self._stamps) > _REMEMBERED:
-            oldest = next(iter(self._stamps), None)
-            if oldest is not None:
-                self._stamps.pop(oldest, None)
+        if len(self._stamps) > _REMEMBERED:  # what was seen before the last so many is forgotten all at once
+            self._stamps, self._older_stamps = {}, self._stamps
 
     def remembered(self, table: bytes, key: bytes, version: bytes) -> int | None:
         """That time. None for a row without a version: unlike a version, having none may come again, and later."""
-        seen, stamp = self._stamps.get((table, key), (None, 0))
+        place = (table, key)
+        seen, stamp = self._stamps.get(place) or self._older_stamps.get(place) or (None, 0)
         return stamp if version and seen == version else None
