@@ -26,7 +26,7 @@ import happybase
 import thriftpy2
 from thriftpy2.protocol import TCyBinaryProtocol
 from thriftpy2.thrift import TApplicationException, TClient, TException
-from thriftpy2.transport import TCyBufferedTransport, TSocket
+from thriftpy2.transport import TCyBufferedTransport, TSocket, TTransportException
 
 from neomodel.errors import InvalidStore, InvalidValue, NeomodelError, OutcomeUnknown, StoreUnavailable, TableNotFound
 
@@ -52,6 +52,9 @@ def thrift2() -> Any:
     return thriftpy2.load(str(Path(__file__).with_name("hbase2.thrift")), module_name="hbase2_thrift")
 
 
+thrift2()  # now, as thriftpy2 holds a lock for it: a child forked meanwhile would wait for that lock for ever
+
+
 class NotSent(Exception):
     """There was no connection, so nothing was asked."""
 
@@ -74,6 +77,32 @@ class _Link:
         self.socket.close()
 
 
+class _Client(TClient):
+    """A Thrift client that asks nothing more after an error: what would be read next may be left from before.
+
+    Whoever holds it may still try to, as happybase does to close a scanner.
+    """
+
+    _broken: Exception | None = None
+
+    def _req(self, _api: str, *args: Any, **kwargs: Any) -> Any:
+        if self._broken:
+            raise TTransportException(TTransportException.NOT_OPEN, _reason(self._broken))
+        try:
+            return super()._req(_api, *args, **kwargs)
+        except Exception as exc:
+            self._broken = exc
+            raise
+
+    def _recv(self, _api: str) -> Any:
+        try:
+            return super()._recv(_api)
+        except (TException, OSError):
+            raise
+        except Exception as exc:  # whatever reading what is no answer leads to
+            raise TTransportException(TTransportException.UNKNOWN, f"no answer, but {_reason(exc)!r}") from exc
+
+
 class _HappyConnection(happybase.Connection):  # type: ignore[misc]
     """A happybase connection that lets its socket be looked at."""
 
@@ -81,7 +110,7 @@ class _HappyConnection(happybase.Connection):  # type: ignore[misc]
         self.socket = _socket(self.host, self.port, self.timeout)
         self.transport = self._transport_class(self.socket)
         protocol = self._protocol_class(self.transport, decode_response=False)
-        self.client = happybase.connection.TClient(happybase.connection.Hbase, protocol)
+        self.client = _Client(happybase.connection.Hbase, protocol)
 
 
 class Port:
@@ -117,7 +146,7 @@ class Port:
     def _links(self) -> list[_Link]:
         process, links = self._pool
         if process != os.getpid():
-            links = []  # the parent's are left alone: closing them here says nothing to the gateway
+            links = []  # the parent's are its own
             self._pool = (os.getpid(), links)
         return links
 
@@ -151,16 +180,31 @@ def _connect2(host: str, port: int, timeout: float) -> _Link:
     link = _socket(host, port, int(timeout * 1000))
     transport = TCyBufferedTransport(link)
     protocol = TCyBinaryProtocol(transport, decode_response=False)  # type: ignore[no-untyped-call]
-    client = TClient(thrift2().THBaseService, protocol)
+    client = _Client(thrift2().THBaseService, protocol)
     transport.open()
     _speed_up(link)
     return _Link(client, link)
 
 
+class _Socket(TSocket):
+    """A socket that a forked child closes for itself only: it must not shut down what the parent is talking on.
+
+    happybase closes its connections whenever they are collected, so it is not enough to leave them alone.
+    """
+
+    def __init__(self, **how: Any) -> None:
+        super().__init__(**how)  # type: ignore[no-untyped-call]
+        self._process = os.getpid()
+
+    def close(self) -> None:
+        if self.sock and self._process != os.getpid():
+            self.sock.close()
+            self.sock = None
+        super().close()  # type: ignore[no-untyped-call]
+
+
 def _socket(host: str, port: int, timeout: int) -> Any:
-    return TSocket(  # type: ignore[no-untyped-call]
-        host=host, port=port, socket_timeout=timeout, connect_timeout=min(timeout, CONNECT * 1000)
-    )
+    return _Socket(host=host, port=port, socket_timeout=timeout, connect_timeout=min(timeout, CONNECT * 1000))
 
 
 def _speed_up(link: Any) -> None:

@@ -84,5 +84,6 @@ class Knowledge:
                 self._stamps.pop(oldest, None)
 
     def remembered(self, table: bytes, key: bytes, version: bytes) -> int | None:
+        """That time. None for a row without a version: unlike a version, having none may come again, and later."""
         seen, stamp = self._stamps.get((table, key), (None, 0))
-        return stamp if seen == version else None
+        return stamp if version and seen == version else None

@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
-from neomodel.errors import InvalidStore, InvalidValue, OutcomeUnknown, TableExists, TableNotFound
+from neomodel.errors import InvalidStore, InvalidValue, OutcomeUnknown, StoreUnavailable, TableExists, TableNotFound
 from neomodel.stores import hbase_calls as calls
 from neomodel.stores.base import (
     MAX_TIME,
@@ -203,7 +203,10 @@ class HBaseTable(Table):
         call = self._call("swap", key, near=self._near(key), writes=True, repeatable=False)
         won: bool = self._gateways.two(call, lambda client: client.checkAndMutate(*arguments))
         # A gateway that sends a swap again, since its server died, may be told that it lost to itself.
-        won = won or self._version(key, at=stamp) == (encode_value(cells[VERSION]), stamp)
+        try:
+            won = won or self._version(key, at=stamp) == (encode_value(cells[VERSION]), stamp)
+        except StoreUnavailable as exc:
+            raise OutcomeUnknown("swap", exc.where, exc.reason) from exc
         if won:
             self._knowledge.remember(self._full_name, key, encode_value(cells[VERSION]), stamp)
         return won
@@ -211,23 +214,29 @@ class HBaseTable(Table):
     def put_many(self, mutations: Iterable[Mutation]) -> None:
         """Stamped here, so it does no harm to send it again, and it is, if a gateway fails."""
 
+        untouched = True
+
         def write(pair: Pair, some: list[Any]) -> None:
+            nonlocal untouched
             call = self._call("put_many", near=pair, writes=True)
             try:
                 self._gateways.two(call, lambda client: client.putMultiple(self._full_name, some))
             except OutcomeUnknown:
-                self._descriptor()  # of a table that is gone, a gateway says no more than that some puts failed
+                untouched = False
+                with suppress(StoreUnavailable):
+                    self._descriptor()  # of a table that is gone, a gateway says no more than that some puts failed
                 raise
+            untouched = False
 
         remaining = iter(mutations)
         while batch := list(itertools.islice(remaining, _ROWS * len(self._gateways.pairs))):
-            facts = self._facts()
-            puts = []
-            for stamp, (key, cells, own) in enumerate(batch, _clock.tick(len(batch))):
-                check_cells(cells, facts.families)
-                when = stamp if own is None else check_time(own, stamp, facts.horizon or -1)
-                puts.append(calls.put(_check_key(key), cells, when))
-            side_by_side([partial(write, pair, some) for pair, some in self._by_pair(puts, lambda put: put.row)])
+            try:
+                puts = self._puts(batch)
+                side_by_side([partial(write, pair, some) for pair, some in self._by_pair(puts, lambda put: put.row)])
+            except StoreUnavailable as exc:
+                if untouched:
+                    raise
+                raise OutcomeUnknown("put_many", exc.where, exc.reason) from exc
 
     def purge(self, before: int) -> int:
         descriptor = self._descriptor()
@@ -311,6 +320,15 @@ class HBaseTable(Table):
         if VERSION in cells:
             self._knowledge.remember(self._full_name, key, *cells[VERSION])
         return {column: decode_live(value) for column, (value, _) in sorted(cells.items()) if value}
+
+    def _puts(self, batch: list[Mutation]) -> list[Any]:
+        facts = self._facts()
+        puts = []
+        for stamp, (key, cells, own) in enumerate(batch, _clock.tick(len(batch))):
+            check_cells(cells, facts.families)
+            when = stamp if own is None else check_time(own, stamp, facts.horizon or -1)
+            puts.append(calls.put(_check_key(key), cells, when))
+        return puts
 
     def _page(self, part: calls.Slice, size: int, skip: int = 0) -> list[Any]:
         if part.empty or not size:

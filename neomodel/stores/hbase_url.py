@@ -12,12 +12,13 @@ that host, and `servers` (may be left out) the region server it stands beside, b
 """
 
 import ipaddress
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 import attrs
 
 from neomodel.errors import InvalidStore
 
+_FORM = "it must look like hbase://HOST:PORT,HOST:PORT?thrift2=PORT,PORT"
 _PARAMETERS = {"thrift2", "servers", "prefix", "timeout", "insecure"}
 
 
@@ -38,10 +39,10 @@ class HBaseUrl:
 
 def parse(url: str) -> HBaseUrl:
     """What the URL says, or `InvalidStore` with what is wrong with it."""
-    parts = urlsplit(url)
+    parts, url = _split(url), _hidden(url)
     told = dict(parse_qsl(parts.query, keep_blank_values=True))
     if parts.path.strip("/") or parts.fragment or "@" in parts.netloc:
-        raise InvalidStore(_hidden(url), "it must look like hbase://HOST:PORT,HOST:PORT?thrift2=PORT,PORT")
+        raise InvalidStore(url, _FORM)
     if unknown := told.keys() - _PARAMETERS:
         raise InvalidStore(url, f"unknown parameter {min(unknown)!r}; there are {', '.join(sorted(_PARAMETERS))}")
     firsts = [_address(url, text) for text in parts.netloc.split(",")]
@@ -92,7 +93,17 @@ def _loopback(host: str) -> bool:
         return False
 
 
+def _split(url: str) -> SplitResult:
+    try:
+        return urlsplit(url)
+    except ValueError as exc:
+        raise InvalidStore(_hidden(url), _FORM) from exc
+
+
 def _hidden(url: str) -> str:
-    """The URL without a name or password that may stand in it."""
-    scheme, _, rest = url.partition("://")
-    return f"{scheme}://{rest.rpartition('@')[2]}"
+    """The URL without a name or password that may stand in it: before an @, or in a parameter that is not ours."""
+    scheme, slashes, rest = url.partition("://")
+    place, mark, query = rest.rpartition("@")[2].partition("?")
+    told = [pair.partition("=") for pair in query.split("&")]
+    shown = [name + equals + (value if name in _PARAMETERS or not value else "...") for name, equals, value in told]
+    return f"{scheme}{slashes}{place}{mark}{'&'.join(shown)}"

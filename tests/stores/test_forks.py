@@ -46,7 +46,7 @@ def _child_then_parent(store: Store, name: str, span: tuple[bytes, bytes]) -> in
         assert name in store.tables()
         store.close()
 
-    status = _in_fork(child)()
+    status = in_fork(child)()
     assert table.get(span[0] + b"child") == {b"p:x": b"1"}
     put(table, span[0] + b"parent2", {b"p:x": b"1"})
     return status
@@ -63,7 +63,7 @@ def test_parent_and_children_may_write_at_once_after_a_fork(
 def _all_at_once(store: Store, name: str, span: tuple[bytes, bytes]) -> list[int]:
     table = store.table(name)
     assert table.get(span[0] + b"x") is None
-    waits = [_in_fork(lambda who=who: _write(table, span[0] + who)) for who in (b"a", b"b", b"c")]  # type: ignore[misc]
+    waits = [in_fork(lambda who=who: _write(table, span[0] + who)) for who in (b"a", b"b", b"c")]  # type: ignore[misc]
     _write(table, span[0] + b"parent")
     return [wait() for wait in waits]
 
@@ -92,7 +92,7 @@ def test_a_child_goes_on_while_its_parent_closes_the_store_and_opens_it_again(ki
 
 def _close_and_open(store: Store, name: str) -> tuple[int, int, int]:
     table, url = store.table(name), store.url
-    wait = _in_fork(lambda: _increment(table, CHILD_ROUNDS))
+    wait = in_fork(lambda: _increment(table, CHILD_ROUNDS))
     store.close()
     rounds = 0
     for _ in range(30):
@@ -128,7 +128,7 @@ def _kill_readers(store: Store, name: str, key: bytes) -> list[int]:
         assert table.get(key) == {b"p:x": b"1"}
         os.kill(os.getpid(), signal.SIGKILL)
 
-    return [_in_fork(read_and_die)() for _ in range(KILLED_READERS)]
+    return [in_fork(read_and_die)() for _ in range(KILLED_READERS)]
 
 
 def test_a_scan_open_at_a_fork_goes_on_in_the_parent(store: Store, table: Table, span: tuple[bytes, bytes]) -> None:
@@ -141,7 +141,7 @@ def _fork_within_a_scan(store: Store, name: str, span: tuple[bytes, bytes]) -> t
     table = store.table(name)
     scan = table.scan(*span)
     next(scan)
-    status = _in_fork(lambda: _expect(len(span_keys(table, span)), 2000))()
+    status = in_fork(lambda: _expect(len(span_keys(table, span)), 2000))()
     return status, 1 + sum(1 for _ in scan)
 
 
@@ -163,7 +163,7 @@ def _fork_beside_a_writer(store: Store, name: str, span: tuple[bytes, bytes]) ->
     writer.start()
     try:
         return [
-            _in_fork(lambda number=number: put(table, span[0] + b"child%d" % number, {b"p:x": b"1"}))()  # type: ignore[misc]
+            in_fork(lambda number=number: put(table, span[0] + b"child%d" % number, {b"p:x": b"1"}))()  # type: ignore[misc]
             for number in range(10)
         ]
     finally:
@@ -175,7 +175,7 @@ def _expect(found: object, expected: object) -> None:
     assert found == expected
 
 
-def _in_fork(work: Callable[[], None], seconds: int = 30) -> Callable[[], int]:
+def in_fork(work: Callable[[], None], seconds: int = 30) -> Callable[[], int]:
     """Do the work in a forked child; what is returned waits for it and gives its exit status, 0 if all was well.
 
     A child that hangs is ended.

@@ -1,0 +1,93 @@
+"""What the URL of an HBase store may say, and the sentence for what it may not."""
+
+import pickle
+
+import pytest
+
+from neomodel.errors import InvalidStore
+from neomodel.stores import open_store
+from neomodel.stores.hbase_url import GatewayAddress, parse
+
+SECRET = "pa55word"
+
+BAD = {
+    "hbase://": "no HOST:PORT",
+    "hbase:": "no HOST:PORT",
+    "hbase://127.0.0.1": "no HOST:PORT",
+    "hbase://127.0.0.1?thrift2=9091": "no HOST:PORT",
+    "hbase://:9090?thrift2=9091": "no HOST:PORT",
+    "hbase://127.0.0.1:9090": "as many entries|no port",
+    "hbase://127.0.0.1:9090?thrift2=": "no port",
+    "hbase://127.0.0.1:x?thrift2=9091": "'x' is no port",
+    "hbase://127.0.0.1:0?thrift2=9091": "'0' is no port",
+    "hbase://127.0.0.1:70000?thrift2=9091": "'70000' is no port",
+    "hbase://127.0.0.1:9090?thrift2=-1": "'-1' is no port",
+    "hbase://127.0.0.1:9090,?thrift2=9091,9092": "no HOST:PORT",
+    "hbase://127.0.0.1:9090,127.0.0.1:9092?thrift2=9091": "as many entries",
+    "hbase://127.0.0.1:9090?thrift2=9091,9093": "as many entries",
+    "hbase://127.0.0.1:9090?thrift2=9091&servers=a:1,b:2": "as many entries",
+    "hbase://127.0.0.1:9090?thrift2=9091&thrift=9091": "unknown parameter 'thrift'",
+    "hbase://127.0.0.1:9090/table?thrift2=9091": "must look like",
+    "hbase://127.0.0.1:9090?thrift2=9091#table": "must look like",
+    "hbase://127.0.0.1:9090?thrift2=9091&timeout=soon": "timeout is 'soon'",
+    "hbase://127.0.0.1:9090?thrift2=9091&timeout=0": "timeout is '0'",
+    "hbase://127.0.0.1:9090?thrift2=9091&timeout=-1": "timeout is '-1'",
+    "hbase://127.0.0.1:9090?thrift2=9091&timeout=nan": "timeout is 'nan'",
+    "hbase://[::1:9090?thrift2=9091": "must look like",
+    "hbase://hbase.example.org:9090?thrift2=9091": "not this machine",
+    "hbase://10.0.0.1:9090?thrift2=9091": "not this machine",
+    "hbase://127.0.0.1:9090,10.0.0.1:9090?thrift2=9091,9091": "10.0.0.1 is not this machine",
+    "hbase://0.0.0.0:9090?thrift2=9091": "not this machine",
+    "hbase://hbase.example.org:9090?thrift2=9091&insecure=0": "not this machine",
+    "hbase://localhost.example.org:9090?thrift2=9091": "not this machine",
+}
+
+
+@pytest.mark.parametrize(("url", "reason"), BAD.items())
+def test_a_url_that_means_nothing_is_refused_with_its_reason(url: str, reason: str) -> None:
+    with pytest.raises(InvalidStore, match=reason) as raised:
+        open_store(url)
+
+    assert url.partition("&")[0] in str(raised.value)
+    assert "\n" not in str(raised.value)
+    assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"hbase://user:{SECRET}@127.0.0.1:9090?thrift2=9091",
+        f"hbase://user:{SECRET}@127.0.0.1?thrift2=9091&nonsense=1",
+        f"hbase://127.0.0.1:9090?thrift2=9091&password={SECRET}",
+        f"hbase://127.0.0.1:9090?thrift2=9091&passwort={SECRET}",
+        f"hbase://127.0.0.1:x?thrift2=9091&token={SECRET}",
+        f"hbase://[user:{SECRET}@127.0.0.1:9090?thrift2=9091",
+        f"hbase://user:{SECRET}?@127.0.0.1:9090?thrift2=9091",
+    ],
+)
+def test_what_may_be_a_password_is_never_printed(url: str) -> None:
+    with pytest.raises(InvalidStore) as raised:
+        open_store(url)
+
+    assert SECRET not in f"{raised.value} {raised.value!r} {raised.value.args}"
+
+
+def test_a_url_says_which_gateways_there_are_and_what_they_stand_beside() -> None:
+    found = parse("hbase://127.0.0.1:1,localhost:2?thrift2=3,4&servers=a:5,b:6&prefix=team_&timeout=2.5")
+
+    assert found.gateways == [GatewayAddress("127.0.0.1", 1, 3, "a:5"), GatewayAddress("localhost", 2, 4, "b:6")]
+    assert (found.prefix, found.timeout) == ("team_", 2.5)
+
+
+def test_a_gateway_elsewhere_is_used_if_the_url_says_that_its_network_is_trusted() -> None:
+    assert parse("hbase://10.0.0.1:1?thrift2=2&insecure=1").gateways == [GatewayAddress("10.0.0.1", 1, 2, None)]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "localhost", "[::1]"])
+def test_gateways_on_this_machine_need_no_permission(host: str) -> None:
+    assert len(parse(f"hbase://{host}:1?thrift2=2").gateways) == 1
+
+
+def test_opening_asks_nothing_so_that_a_store_may_be_opened_before_its_gateways() -> None:
+    with open_store("hbase://127.0.0.1:1?thrift2=2") as store:
+        assert store.table("t").name == "t"
