@@ -316,7 +316,7 @@ class Call:
     def refused(self, exc: Exception, port: str) -> NeomodelError:
         """What a gateway's refusal means. HBase's exceptions come as text that begins with their names."""
         told = _reason(exc)
-        if isinstance(exc, TApplicationException):
+        if isinstance(exc, TApplicationException) and exc.type == TApplicationException.UNKNOWN_METHOD:
             return InvalidStore(self.url, f"{port} is no gateway of the kind it is named as; check the ports")
         if told == self.full_name or "TableNotFoundException" in told or "TableNotEnabledException" in told:
             return TableNotFound(self.table, self.url)

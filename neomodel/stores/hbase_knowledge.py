@@ -9,12 +9,14 @@ from collections.abc import Callable, Iterator
 
 import attrs
 
+from neomodel.errors import StoreUnavailable
 from neomodel.stores.base import Region
 from neomodel.stores.hbase_gateways import Gateways, Pair
 
 LEASE = 1.0  # seconds for which what a table says of itself is believed
 _LOCATIONS = 10.0  # seconds for which regions are believed to be where they are: a matter of speed, any pair will do
 _REMEMBERED = 50_000
+_ANYWHERE = [Region(b"", None)]
 
 
 @attrs.frozen
@@ -63,14 +65,20 @@ class Knowledge:
         return known
 
     def locations(self, table: bytes, ask: Callable[[], list[Region]]) -> Locations:
+        """Where the regions were not long ago, or before that if nobody can tell."""
         asked = time.monotonic()
         until, known = self._locations.get(table, (0.0, None))
         if known is None or until < asked:
-            regions = ask() if len(self._gateways.pairs) > 1 else [Region(b"", None)]
-            pairs = [self._gateways.beside(f"{region.host}:{region.port}") for region in regions]
-            known = Locations([region.start for region in regions], pairs)
+            try:
+                known = self._beside(ask() if len(self._gateways.pairs) > 1 else _ANYWHERE)
+            except StoreUnavailable:  # a gateway can't say while a region is between two servers
+                known = known or self._beside(_ANYWHERE)
             self._locations[table] = (asked + _LOCATIONS, known)
         return known
+
+    def _beside(self, regions: list[Region]) -> Locations:
+        pairs = [self._gateways.beside(f"{region.host}:{region.port}") for region in regions]
+        return Locations([region.start for region in regions], pairs)
 
     def forget(self, table: bytes) -> None:
         self._facts.pop(table, None)
