@@ -115,12 +115,24 @@ class Reader(Worker):
         assert expected <= set(seen)
 
 
+class Watcher(Worker):
+    """Asks where the regions are: whatever is going on, they cover all keys once, and each is on a server."""
+
+    def work(self) -> None:
+        regions = self.table.regions()
+        assert [region.start for region in regions] == [b"", *(region.stop for region in regions[:-1])], regions
+        assert regions[-1].stop is None
+        assert all(region.host and region.port and region.gateway for region in regions), regions
+        time.sleep(BACK_OFF)
+
+
 class Load:
-    """Several of both, each in a thread with a store of its own. Ends with the `with`, and fails if one of them did."""
+    """Several of each, each in a thread with a store of its own. Ends with the `with`, and fails if one of them did."""
 
     def __init__(self, urls: list[str], table: str, readers: int = 2) -> None:
         self.writers = [Writer(url, table, number) for number, url in enumerate(urls)]
         self.readers = [Reader(url, table, writer) for url, writer in zip(urls[:readers], self.writers, strict=False)]
+        self.watcher = Watcher(urls[0], table)
         self._stop = threading.Event()
         self._pool = ThreadPoolExecutor(len(self.workers))
 
@@ -136,7 +148,7 @@ class Load:
 
     @property
     def workers(self) -> list[Worker]:
-        return [*self.writers, *self.readers]
+        return [*self.writers, *self.readers, self.watcher]
 
     def go_on(self, rounds: int = 3, patience: float = 90) -> None:
         """Wait until every worker has succeeded so many times more."""
@@ -150,7 +162,8 @@ class Load:
             time.sleep(0.05)
 
     def longest_pause(self) -> float:
-        return max(worker.pause for worker in self.workers)
+        """Of those who read and write."""
+        return max(worker.pause for worker in [*self.writers, *self.readers])
 
     def forget_pauses(self) -> None:
         for worker in self.workers:
@@ -164,6 +177,6 @@ class Load:
             worker.store.close()
         rows = sum(len(writer.acknowledged) for writer in self.writers)
         swaps = sum(len(writer.swapped) for writer in self.writers)
-        ended = sum((worker.ended for worker in self.workers), Counter())
+        ended = sum((worker.ended for worker in [*self.writers, *self.readers]), Counter())
         told = ", ".join(f"{count} {how}" for how, count in sorted(ended.items()))
         return f"0 of {rows:,} rows and {swaps:,} swaps lost ({told})"

@@ -11,7 +11,7 @@ from functools import partial
 import pytest
 
 from neomodel.cluster import Cluster
-from neomodel.stores import Region, Table, open_store
+from neomodel.stores import Region, Table, hbase_knowledge, open_store
 from tests.stores.load import Load
 from tests.stores.test_hbase_races import rotated
 
@@ -106,7 +106,9 @@ def test_what_was_acknowledged_is_there_and_clients_go_on_whatever_dies_moves_or
     table: Table,
     faults: dict[str, Callable[[Cluster, Table], Callable[[], None] | None]],
     figures: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(hbase_knowledge, "_LOCATIONS", 0.2)  # clients ask all the time where the regions are
     pauses = []
     check_regions(hbase3, table)
     urls = [hbase3.url, rotated(hbase3.url, 1), rotated(hbase3.url, 2)]  # beside the regions, and by one gateway each
