@@ -38,7 +38,8 @@ _MODULES = {
 
 
 def open_store(url: str, *, create: bool = True) -> Store:
-    """The store at `url`: ``lmdb:FOLDER`` or ``memory:``, made if it is not there unless `create` is false.
+    """The store at `url`: ``lmdb:FOLDER`` or ``memory:``, made if it is not there unless `create` is false, or
+    ``hbase://HOST:PORT...`` (see `neomodel.stores.hbase_url`).
 
     Imports the driver of that store and no other. Raises `InvalidStore` if the URL names no store.
     """
