@@ -76,17 +76,22 @@ def _get(raw: lmdb.Environment, ours: Table) -> Case:
 
 
 def _scan(raw: lmdb.Environment, ours: Table) -> Case:
+    """The answer is the number of cells."""
+
     def peer() -> int:
-        size = 0
+        cells = 0
         with raw.begin() as txn:
             cursor = txn.cursor()
             cursor.set_range(b"\1")
-            for _, value in cursor:
-                size += len(value)
-        return size
+            for _key, _value in cursor:
+                cells += 1
+        return cells
 
     def subject() -> int:
-        return sum(sum(map(len, row.values())) for _, row in ours.scan())
+        cells = 0
+        for _, row in ours.scan():
+            cells += len(row)
+        return cells
 
     return Case("scan", "cells", ROWS * len(CELLS), peer, subject, 0.4)
 
