@@ -40,7 +40,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 def _noted(terminalreporter: pytest.TerminalReporter, outcome: str, what: str) -> Iterator[str]:
     for report in terminalreporter.getreports(outcome):
-        yield from (str(value) for name, value in report.user_properties if name == what)
+        noted = getattr(report, "user_properties", ())  # what failed to be collected has none
+        yield from (str(value) for name, value in noted if name == what)
 
 
 def _one_store(name: str, counts: dict[str, Counter[str]]) -> str:

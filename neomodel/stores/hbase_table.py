@@ -70,6 +70,8 @@ class HBaseTable(Table):
         except OutcomeUnknown as exc:
             if "TableExistsException" in exc.reason:
                 raise TableExists(self.name, self._url) from exc
+            with suppress(StoreUnavailable, TableNotFound):
+                self._descriptor()  # tells a Thrift1 gateway, which knows a createTable of its own and fails
             raise
         self._knowledge.forget(self._full_name)
 
