@@ -144,8 +144,9 @@ class Table(ABC):
     ) -> Iterator[Cell]:
         """The live cells of one family of one row with `start` <= qualifier < `stop`, at most `limit`.
 
-        In order, or from the end if `reverse`. Streams: memory does not grow with the row. The first cell costs one
-        seek, wherever it lies and however many versions there are; backwards, a store may have to walk the slice first.
+        In order, or from the end if `reverse`. Streams: memory does not grow with the row; without `at`, what changes
+        while a long slice is read may be seen in part. The first cell costs one seek, wherever it lies and however
+        many versions there are; backwards, a store may have to walk the slice first.
         """
 
     @abstractmethod

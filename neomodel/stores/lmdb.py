@@ -54,7 +54,8 @@ from neomodel.stores.lmdb_walk import ROW
 
 _NEXT_KEY, _TABLE_KEY, _DROPPED_KEY = b"\0next", b"\0table\0", b"\0dropped\0"
 _SAMPLES = b"\2"
-_BATCH = 256  # rows or cells read in one transaction
+_ROWS = 64  # read in one transaction: few enough to stay in the processor's cache
+_CELLS = 1024  # of one row, or versions, read in one transaction
 _SAMPLED = 256  # of that many rows, one is a sample
 _REGION_ROWS, _MOST_REGIONS = 8192, 16
 
@@ -169,7 +170,7 @@ class LmdbTable(Table):
             check_family(family, entry.families)
             live = walk.live_backwards if reverse else walk.live
             cells = live(txn.cursor(), entry.cells + low, entry.cells + high, self._inverse(at, entry))
-            size = min(left, _BATCH)
+            size = min(left, _CELLS)
             found = list(itertools.islice(cells, size))
             listed = [Cell(unescape(key[skip:-9]), decode_time(key[-8:]), decode_live(value)) for key, value in found]
             if len(found) < size or size == left:
@@ -192,9 +193,9 @@ class LmdbTable(Table):
             inverse = self._inverse(at, entry)
             low, high = entry.cells + position, _end(entry, stop)
             if columns is None:
-                found, resume = walk.rows(txn.cursor(), low, high, inverse, _BATCH)
+                found, resume = walk.rows(txn.cursor(), low, high, inverse, _ROWS)
             else:
-                found, resume = walk.selected_rows(txn.cursor(), low, high, _parts(columns, entry), inverse, _BATCH)
+                found, resume = walk.selected_rows(txn.cursor(), low, high, _parts(columns, entry), inverse, _ROWS)
             return found, resume and resume[ROW:]
 
         return self._stream("scan", step, escape(start))
@@ -214,7 +215,7 @@ class LmdbTable(Table):
             newest = self._inverse(until, entry)
             oldest = self._inverse(since, entry)
             found = list(
-                itertools.islice(walk.versions(txn.cursor(), entry.cells + position, _end(entry, stop)), _BATCH)
+                itertools.islice(walk.versions(txn.cursor(), entry.cells + position, _end(entry, stop)), _CELLS)
             )
             listed = []
             for stored_key, stored in found:
@@ -226,7 +227,7 @@ class LmdbTable(Table):
                     and (not oldest or time < oldest)
                 ):
                     listed.append(Version(unescape(key), unescape(column), decode_time(time), decode_value(stored)))
-            return listed, found[-1][0][ROW:] + b"\0" if len(found) == _BATCH else None
+            return listed, found[-1][0][ROW:] + b"\0" if len(found) == _CELLS else None
 
         return self._stream("history", step, escape(start))
 
@@ -310,10 +311,14 @@ class LmdbTable(Table):
 
     def _stream(self, operation: str, step: Callable[[Any, Any], tuple[list[T], Any]], position: Any) -> Iterator[T]:
         """What `step` finds, batch after batch, each in a transaction that ends before the batch is handed out."""
-        while position is not None:
-            with self._file.reading(operation) as txn:
-                found, position = step(txn, position)
-            yield from found
+
+        def batches(position: Any) -> Iterator[list[T]]:
+            while position is not None:
+                with self._file.reading(operation) as txn:
+                    found, position = step(txn, position)
+                yield found
+
+        return itertools.chain.from_iterable(batches(position))
 
     def _take_back(self) -> None:
         """Free the space of dropped tables, also of those whose dropper did not come to it."""

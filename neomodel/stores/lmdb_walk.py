@@ -42,11 +42,12 @@ def _column_range(column: bytes) -> tuple[bytes, bytes]:
 def rows(
     cursor: Any, start: bytes, stop: bytes, inverse: bytes, limit: int
 ) -> tuple[list[tuple[bytes, Row]], bytes | None]:
-    """Up to `limit` rows from `start`, before `stop`, and where to go on, or None at the end.
+    """Up to `limit` rows from `start`, before `stop`, and where to go on, or None at the end. If the limit is 1, all
+    that lies before `stop` must be of one row.
 
     This is the innermost loop of every read, and what looks odd in it was measured: comparing keys is five times faster
     than `startswith`, a ready-made slice faster than a new one, looking for a byte by number ten times faster than by
-    bytes. A value that starts with no zero is as it is, and so is its column: the rest is for the second branch.
+    bytes. A value that starts with no zero is as it is, and so is its column: the rest is left for the end of the loop.
     """
     found: list[tuple[bytes, Row]] = []
     dead: list[tuple[Row, bytes]] = []
@@ -61,7 +62,12 @@ def rows(
     while more:
         more = False
         for key, value in cursor:
-            if key >= row_stop:
+            if key < row_stop:
+                column = key[cut]
+                if newest and value >= b"\1" and column not in row:
+                    row[column] = value
+                    continue
+            else:
                 if key >= stop:
                     break
                 if len(found) == limit:
@@ -72,15 +78,13 @@ def rows(
                     end = key.index(0, ROW)
                     head = key[ROW:end]
                     cut = slice(end + 1, -_TIME - 1)
-                row_stop = key[:end] + b"\1"
-                if row_stop > stop:
-                    row_stop = stop
+                row_stop = key[:end] + b"\1" if limit > 1 else stop
+                column = key[cut]
                 row = {}
                 found.append((unescape(head) if 1 in head else head, row))
-            column = key[cut]
-            if newest and value >= b"\1" and column not in row:
-                row[column] = value
-                continue
+                if newest and value >= b"\1":
+                    row[column] = value
+                    continue
             column = unescape(column)
             if column not in row and key[-_TIME:] >= inverse:
                 row[column] = decode_live(value)

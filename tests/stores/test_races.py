@@ -143,7 +143,11 @@ def test_a_row_of_several_cells_is_never_seen_torn_by_processes(
     store: Store, table: Table, key: bytes, rounds: int
 ) -> None:
     *reads, _ = run_each(
-        [*[(_read_whole, (table.name, key), {})] * 2, (_write_whole, (table.name, key, rounds), {})], store.url
+        [
+            *[(_read_whole, (table.name, key, reader), {}) for reader in range(2)],
+            (_write_whole, (table.name, key, rounds), {}),
+        ],
+        store.url,
     )
 
     assert all(reads)
@@ -153,14 +157,14 @@ def test_a_row_of_several_cells_is_never_seen_torn_by_processes(
 def _write_whole(store: Store, name: str, key: bytes, rounds: int) -> int:
     table = store.table(name)
     deadline = time.monotonic() + 60
-    while table.get(key + b"x-reader") is None:
-        assert time.monotonic() < deadline, "no reader came"
+    while len(table.get_many([key + b"x-reader0", key + b"x-reader1"])) < 2:
+        assert time.monotonic() < deadline, "a reader never came"
     write_whole(table, key, rounds)
     table.put_many([Mutation(key + b"x-done", {b"p:x": b""})])
     return rounds
 
 
-def _read_whole(store: Store, name: str, key: bytes) -> int:
+def _read_whole(store: Store, name: str, key: bytes, reader: int) -> int:
     table = store.table(name)
-    table.put_many([Mutation(key + b"x-reader", {b"p:x": b""})])
+    table.put_many([Mutation(key + b"x-reader%d" % reader, {b"p:x": b""})])
     return read_whole(table, key, lambda: table.get(key + b"x-done") is not None)
