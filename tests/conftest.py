@@ -1,5 +1,6 @@
 """What every test run does: register the marks of our own, and say at the end what was measured and what ran."""
 
+import signal
 from collections import Counter
 from collections.abc import Callable, Iterator
 
@@ -12,6 +13,8 @@ OUTCOMES = ("passed", "skipped", "failed", "error")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # a shell starts what runs in the background that way
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # or no process of ours could be interrupted
     config.addinivalue_line("markers", "needs(capability): skipped for stores that do not declare the capability")
 
 
