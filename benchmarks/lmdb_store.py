@@ -53,7 +53,8 @@ def _raw_items(batch: int) -> list[tuple[bytes, bytes]]:
 
 def run() -> list[Result]:
     with _stores() as (raw, ours):
-        return [measure(case) for case in (_get(raw, ours), _scan(raw, ours), _put_many(raw, ours), _swap(raw, ours))]
+        cases = [_get, _scan, _put_many, _load, _swap]
+        return [measure(case(raw, ours)) for case in cases]
 
 
 def _get(raw: lmdb.Environment, ours: Table) -> Case:
@@ -112,7 +113,27 @@ def _put_many(raw: lmdb.Environment, ours: Table) -> Case:
     def subject() -> None:
         ours.put_many(mutations)
 
-    return Case("put_many", "cells", ROWS * len(CELLS), peer, subject, 0.5)
+    return Case("put_many, new versions", "cells", ROWS * len(CELLS), peer, subject, 0.5)
+
+
+def _load(raw: lmdb.Environment, ours: Table) -> Case:
+    """Every round writes rows that were not there, after all others: what a raw put is quickest at."""
+    ranges = [range(ROWS * number, ROWS * (number + 1)) for number in range(1, 11)]
+    items = iter(
+        [[(_raw_key(key, column), value) for key in keys for column, value in CELLS.items()] for keys in ranges]
+    )
+    mutations = iter([[Mutation(_key(key), CELLS) for key in keys] for keys in ranges])
+
+    def peer() -> None:
+        with raw.begin(write=True) as txn:
+            for key, value in next(items):
+                txn.put(key, value)
+
+    return Case("put_many, first load", "cells", ROWS * len(CELLS), peer, lambda: ours.put_many(next(mutations)), 0.5)
+
+
+def _raw_key(number: int, column: bytes) -> bytes:
+    return b"\1\0\0\1" + _key(number) + b"\0" + column + b"\0" + bytes(8)
 
 
 def _swap(raw: lmdb.Environment, ours: Table) -> Case:
