@@ -3,7 +3,6 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
-STORE  ?= lmdb
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo check test soak bench format clean

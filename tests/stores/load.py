@@ -3,6 +3,7 @@
 import random
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import Self
@@ -15,7 +16,7 @@ BATCH = 6  # rows of one write, all over the table
 BACK_OFF = 0.05  # seconds
 
 
-class Worker:
+class Worker(ABC):
     """Works again and again until told to stop; knows its longest pause from one success to the next."""
 
     def __init__(self, url: str, table: str) -> None:
@@ -24,8 +25,9 @@ class Worker:
         self.ended: Counter[str] = Counter()
         self.pause = 0.0
 
+    @abstractmethod
     def work(self) -> None:
-        raise NotImplementedError
+        """Once."""
 
     def run(self, stop: threading.Event) -> None:
         last = time.monotonic()
