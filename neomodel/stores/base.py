@@ -276,8 +276,12 @@ def check_cells(cells: Cells, families: Collection[bytes]) -> None:
     for column, value in cells.items():
         if column[:2] not in families or len(column) < 3:
             raise InvalidValue("a column", column, _families_and(families, "a qualifier"))
-        if value is not None and not isinstance(value, bytes):
-            raise InvalidValue(f"the value of {column!r}", value, "bytes, or None for a tombstone")
+        check_value(column, value)
+
+
+def check_value(column: bytes, value: bytes | None) -> None:
+    if value is not None and not isinstance(value, bytes):
+        raise InvalidValue(f"the value of {column!r}", value, "bytes, or None for a tombstone")
 
 
 def check_swap(expected: bytes | None, cells: Cells) -> None:

@@ -241,21 +241,14 @@ class LmdbTable(Table):
             if (current[VERSION] if current else None) != expected:
                 check_cells(cells, entry.families)
                 return False
-            self._put(txn, writes(entry, key, cells, lmdb_file.tick(txn, 1)))
-            self._sample(txn, entry, [key])
+            self._put(txn, entry, [Mutation(key, cells)])
             return True
 
     def put_many(self, mutations: Iterable[Mutation]) -> None:
         for batch in batches(mutations):
             with self._file.writing("put_many") as txn:
                 entry = self._entry(txn)
-                stored: list[tuple[bytes, bytes]] = []
-                for stamp, (key, cells, time) in enumerate(batch, lmdb_file.tick(txn, len(batch))):
-                    stored += writes(
-                        entry, key, cells, stamp if time is None else check_time(time, stamp, entry.horizon or -1)
-                    )
-                self._put(txn, stored)
-                self._sample(txn, entry, (key for key, _, _ in batch))
+                self._put(txn, entry, batch)
 
     def purge(self, before: int) -> int:
         with self._file.writing("purge") as txn:
@@ -294,18 +287,17 @@ class LmdbTable(Table):
     def _inverse(self, at: int | None, entry: Entry) -> bytes:
         return b"" if at is None else encode_time(check_at(at, entry.horizon, self._where()))
 
-    def _put(self, txn: Any, writes: list[tuple[bytes, bytes]]) -> None:
+    def _put(self, txn: Any, entry: Entry, batch: list[Mutation]) -> None:
+        first = lmdb_file.tick(txn, len(batch))
         try:
-            txn.cursor().putmulti(writes)
+            txn.cursor().putmulti(writes(entry, batch, first))
         except lmdb_file.BadLength as exc:
             raise InvalidValue(
                 "the length of a row key with its column, as LMDB stores them,",
-                max(len(key) for key, _ in writes),
+                max(len(key) for key, _ in writes(entry, batch, first)),
                 f"at most {lmdb_file.LONGEST_KEY}",
             ) from exc
-
-    def _sample(self, txn: Any, entry: Entry, keys: Iterable[bytes]) -> None:
-        for key in keys:
+        for key, _, _ in batch:
             if not crc32(key) % _SAMPLED:
                 txn.put(_SAMPLES + entry.number + escape(key), b"")
 
