@@ -24,9 +24,10 @@ PACKAGES = ("neomodel", "metamodels", "spark")
 LAYERS = (
     ("neomodel.errors",),
     ("neomodel.stores",),
-    ("neomodel.layout", "neomodel.codecs", "neomodel.ids", "neomodel.cluster"),
-    ("neomodel.metamodel", "neomodel.registry"),
-    ("neomodel.objects", "neomodel.collections"),
+    ("neomodel.codecs", "neomodel.ids", "neomodel.cluster"),
+    ("neomodel.metamodel", "neomodel.soundness", "neomodel.evolution", "neomodel.registry"),
+    ("neomodel.kinds", "neomodel.layout"),
+    ("neomodel.objects", "neomodel.states", "neomodel.changes", "neomodel.collections", "neomodel.declare"),
     ("neomodel.model", "neomodel.repository", "neomodel.xmi"),
     ("neomodel",),
     ("metamodels",),
