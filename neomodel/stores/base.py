@@ -207,6 +207,13 @@ class Table(ABC):
         begins after it is stamped later. Reading ``at`` it again gives the same answer for ever (see
         `Store.settling` for stores that many machines write to)."""
 
+    def mark(self) -> int | None:
+        """A number that every write to the store moves, whoever makes it: by one, if it is a swap or a small batch.
+
+        While it stays the same, what was read is still so. Costs no round trip; None if the store can't tell without.
+        """
+        return None
+
     @abstractmethod
     def purge(self, before: int) -> int:
         """Forget what only reads before `before` could see; reads from then on are the same as ever.

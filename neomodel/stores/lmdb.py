@@ -128,6 +128,14 @@ class LmdbTable(Table):
             self._entry(txn)
             return lmdb_file.clock(txn)
 
+    def mark(self) -> int:
+        """The number of the last transaction in the file."""
+        try:
+            with self._file.begin() as txn:
+                return txn.id()  # type: ignore[no-any-return]
+        except lmdb_file.DriverError as exc:
+            raise lmdb_file.failure("mark", self._where(), exc) from exc
+
     # reading
 
     def get(self, key: bytes, *, at: int | None = None, columns: Columns = None) -> Row | None:

@@ -58,6 +58,7 @@ class MemoryStore(Store):
         self.lock = threading.RLock()
         self.contents: dict[str, _Content] = {}
         self.clock = 0
+        self.writes = 0
 
     def table(self, name: str) -> Table:
         return MemoryTable(self, check_name(name))
@@ -93,6 +94,7 @@ class MemoryTable(Table):
         with self._store.lock:
             self._content()
             del self._store.contents[self.name]
+            self._store.writes += 1
 
     def regions(self) -> list[Region]:
         bounds = [b"", *self._content().splits, None]
@@ -102,6 +104,9 @@ class MemoryTable(Table):
         with self._store.lock:
             self._content()
             return self._store.clock
+
+    def mark(self) -> int:
+        return self._store.writes
 
     # reading
 
@@ -173,6 +178,7 @@ class MemoryTable(Table):
             if (self._row(key, None, [VERSION]) or {}).get(VERSION) != expected:
                 return False
             self._write(key, cells, self._store.tick())
+            self._store.writes += 1
             return True
 
     def put_many(self, mutations: Iterable[Mutation]) -> None:
@@ -186,6 +192,7 @@ class MemoryTable(Table):
                         check_time(own, self._store.tick(), horizon or -1)
                 for key, cells, own in batch:
                     self._write(key, cells, self._store.tick() if own is None else own)
+                self._store.writes += 1
 
     def purge(self, before: int) -> int:
         gone = 0

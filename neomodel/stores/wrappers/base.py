@@ -134,5 +134,8 @@ class WrappedTable(Table):
     def now(self) -> int:
         return self._store.reading(Call("now", self.name), self._inner.now)
 
+    def mark(self) -> int | None:
+        return self._inner.mark()
+
     def purge(self, before: int) -> int:
         return self._store.writing(Call("purge", self.name), lambda: self._inner.purge(before))

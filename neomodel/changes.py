@@ -1,0 +1,418 @@
+"""The rules of EMF: every change of a feature, with all that follows from it for containers and opposites.
+
+A change has one *decisive* write, a compare-and-swap of one row: if somebody else was first it raises `Conflict` and
+nothing has changed. The writes that follow in other rows (the other end of a reference, the list of a former
+container) don't depend on what else those rows hold: they are done again on a newer row if they lose a race. Within
+`nm.edit` they wait until the edit has been written.
+
+A transient object is in no model, so no stored object mirrors a reference of it: the far end is written when it is stored.
+"""
+
+import random
+import time
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from neomodel.errors import Conflict, InvalidValue, ObjectNotFound
+from neomodel.kinds import ANYTHING, EClass, EFeature
+from neomodel.metamodel import ECORE
+from neomodel.states import UNSET, Gone, Stored, Transient
+
+if TYPE_CHECKING:
+    from neomodel.objects import Element
+
+_ATTEMPTS = 20
+
+Arrange = Callable[[list[Any], list[Any]], list[Any]]
+"""Where new tokens go: what a collection holds and the new ones, to what it holds then."""
+
+
+# single values
+
+
+def assign(obj: "Element", feature: EFeature, value: Any) -> None:
+    """Let a single-valued feature hold `value`."""
+    value = checked(feature, value)
+    if not feature.reference:
+        obj._neo.write({feature: _or_default(feature, value)})
+    elif feature.container:
+        _assign_container(obj, feature, value)
+    elif value is not None and value is current(obj, feature):
+        return
+    elif feature.containment:
+        _assign_child(obj, feature, value)
+    else:
+        _assign_target(obj, feature, value)
+
+
+def unset(obj: "Element", feature: EFeature) -> None:
+    """Let a feature hold nothing, so that it reads as its default."""
+    if feature.many:
+        rearrange(obj, feature, [])
+    elif feature.reference:
+        assign(obj, feature, None)
+        if feature.unsettable:
+            obj._neo.write({feature: UNSET})
+    else:
+        obj._neo.write({feature: UNSET})
+
+
+def current(obj: "Element", feature: EFeature) -> "Element | None":
+    """What a single-valued reference holds, verified if it contains it."""
+    state = obj._neo
+    token = state.raw(feature)
+    if token is UNSET or token is None:
+        return None
+    target = state.target(token, feature)
+    return target if not feature.containment or lies_in(target, obj, feature) else None
+
+
+def lies_in(child: "Element", parent: "Element", feature: EFeature) -> bool:
+    """Whether the child says so itself. One get if its row is not known."""
+    state = child._neo
+    if isinstance(state, Transient):
+        return state.place == (parent, feature)
+    return isinstance(state, Stored) and isinstance(parent._neo, Stored) and state.holds_place(parent._neo, feature)
+
+
+def _assign_target(obj: "Element", feature: EFeature, target: "Element | None") -> None:
+    state, before = obj._neo, current(obj, feature)
+    nothing = None if feature.unsettable else UNSET
+    state.write({feature: nothing if target is None else state.token(target, feature)})
+    _follow(state, lambda: mirror(obj, feature, gone=[before] if before else [], come=[target] if target else []))
+
+
+def _assign_child(obj: "Element", feature: EFeature, child: "Element | None") -> None:
+    before = current(obj, feature)
+    if child is not None:
+        adopt(obj, feature, [child], lambda _, tokens: tokens)
+    elif before is not None:
+        release(obj, feature, [before])
+    elif feature.unsettable:
+        obj._neo.write({feature: None})
+
+
+def _assign_container(obj: "Element", feature: EFeature, parent: "Element | None") -> None:
+    """The child's side of a containment: the same change, seen from the other end."""
+    holding = feature.eOpposite
+    place = obj._neo.place
+    inside = place if place is not None and place[1] is holding else None
+    assert holding is not None
+    if parent is None:
+        if inside is not None:
+            release(inside[0], holding, [obj])
+    elif inside is None or inside[0] is not parent:
+        if holding.many:
+            insert(parent, holding, [obj])
+        else:
+            assign(parent, holding, obj)
+
+
+# collections
+
+
+def insert(obj: "Element", feature: EFeature, values: Iterable[Any], index: int | None = None) -> None:
+    """Put values into a collection: at the end, or at a place. Those a unique collection holds already stay put."""
+    new = [checked(feature, value) for value in values]
+    if feature.unique:
+        new = list(_not_held(obj, feature, dict.fromkeys(new)))
+    if not new:
+        return
+
+    def arranged(raw: list[Any], tokens: list[Any]) -> list[Any]:
+        before = _without(raw, set(tokens)) if feature.unique else raw
+        at = len(before) if index is None else index
+        return [*before[:at], *tokens, *before[at:]]
+
+    _put(obj, feature, new, arranged, repeat=index is None)
+
+
+def rearrange(obj: "Element", feature: EFeature, values: Iterable[Any]) -> None:
+    """Let a collection hold exactly these values, in this order. One compare-and-swap for all of them."""
+    new = [checked(feature, value) for value in values]
+    if feature.unique and len(set(map(id, new)) if feature.reference else set(map(_hashable, new))) < len(new):
+        raise InvalidValue(str(feature), new, "no value twice, since it is unique")
+    if not feature.reference:
+        _check_bound(feature, len(new))
+        obj._neo.write({feature: new})
+        return
+    state = obj._neo
+    raw = state.raw(feature)
+    kept = set(map(id, new))
+    gone = [target for token in raw if id(target := state.target(token, feature)) not in kept]
+    if feature.containment and not new:
+        release(obj, feature, gone)
+    else:
+        _put(obj, feature, new, lambda _, tokens: tokens, gone=gone)
+
+
+def withdraw(obj: "Element", feature: EFeature, positions: set[int]) -> None:
+    """Take what is at these positions out of a collection."""
+    state = obj._neo
+    raw = state.raw(feature)
+    if not feature.reference:
+        state.write({feature: [value for at, value in enumerate(raw) if at not in positions]})
+        return
+    targets = [state.target(token, feature) for at, token in enumerate(raw) if at in positions]
+    if feature.containment:
+        release(obj, feature, targets)
+    else:
+        state.write({feature: [token for at, token in enumerate(raw) if at not in positions]})
+        _follow(state, lambda: mirror(obj, feature, gone=targets, come=[]))
+
+
+def _put(
+    obj: "Element",
+    feature: EFeature,
+    values: list[Any],
+    arrange: Arrange,
+    *,
+    gone: "Iterable[Element]" = (),
+    repeat: bool = False,
+) -> None:
+    if feature.containment:
+        adopt(obj, feature, values, arrange, repeat=repeat, gone=gone)
+        return
+    state = obj._neo
+    if feature.reference:
+        held = set(map(id, (state.target(token, feature) for token in state.raw(feature))))
+        come = [value for value in values if id(value) not in held]
+        tokens = [state.token(value, feature) for value in values]
+    else:
+        come, tokens = [], values
+    _arrange(obj, feature, tokens, arrange, repeat=repeat)
+    if feature.eOpposite:
+        _follow(state, lambda: mirror(obj, feature, gone=gone, come=come))
+
+
+def _arrange(obj: "Element", feature: EFeature, tokens: list[Any], arrange: Arrange, *, repeat: bool) -> None:
+    """The decisive write of a collection. One that does not depend on what it holds may be repeated."""
+
+    def change(raw: Any) -> Any:
+        after = arrange(raw, tokens) if feature.many else arrange([], tokens)[0]
+        if feature.many:
+            _check_bound(feature, len(after))
+        return after
+
+    if repeat:
+        adjust(obj, feature, change)
+    else:
+        state = obj._neo
+        after = change(state.raw(feature))
+        if after != state.raw(feature):
+            state.write({feature: after})
+
+
+def _not_held(obj: "Element", feature: EFeature, values: Iterable[Any]) -> Iterable[Any]:
+    """Those of the values that the collection does not hold yet."""
+    if feature.containment:
+        return (value for value in values if not lies_in(value, obj, feature))
+    state = obj._neo
+    held = set(state.raw(feature))
+    if not feature.reference:
+        return (value for value in values if value not in held)
+    return (value for value in values if not _known_by(state, value) or state.token(value, feature) not in held)
+
+
+def _known_by(state: Any, target: "Element") -> bool:
+    """Whether the object may hold `target`: a row can't hold what has no id."""
+    return isinstance(state, Transient) or bool(target._neo.oid)
+
+
+# containment
+
+
+def adopt(
+    parent: "Element",
+    feature: EFeature,
+    children: "list[Element]",
+    arrange: Arrange,
+    *,
+    repeat: bool = False,
+    gone: "Iterable[Element]" = (),
+) -> None:
+    """Put children into a container, out of wherever they are. What was in their place leaves the model.
+
+    The container's list is written first and the child's row decides, so that whatever happens in between, a reader
+    finds each child in exactly one place.
+    """
+    from neomodel import subtrees
+
+    for child in children:
+        _check_no_cycle(parent, child)
+    state = parent._neo
+    displaced = list(gone)
+    if not feature.many:
+        before = current(parent, feature)
+        displaced = [before] if before is not None else []
+    if isinstance(state, Transient):
+        subtrees.leave([child for child in children if not lies_in(child, parent, feature)])
+        state.write({feature: arrange(state.raw(feature), children) if feature.many else children[0]})
+        for child in displaced:
+            child._neo.place = None
+        for child in children:
+            child._neo.place = parent, feature
+        return
+    tokens = [state.token(child, feature) for child in children]
+    _arrange(parent, feature, tokens, arrange, repeat=repeat)
+
+    def settle() -> None:
+        subtrees.settle(parent, feature, children)
+        subtrees.leave([child for child in displaced if lies_in(child, parent, feature)])
+
+    _follow(state, settle)
+
+
+def release(parent: "Element", feature: EFeature, children: "list[Element]") -> None:
+    """Take children out of a container, and with it out of the model: they are transient then.
+
+    The child's row goes first; until the container's list follows, readers pass over its entry.
+    """
+    from neomodel import subtrees
+
+    state = parent._neo
+    if isinstance(state, Stored) and state.edit is not None:
+        tokens = {state.token(child, feature) for child in children}
+        state.write({feature: _without(state.raw(feature), tokens) if feature.many else UNSET})
+        _follow(state, lambda: subtrees.leave([child for child in children if lies_in(child, parent, feature)]))
+    else:
+        subtrees.leave(children)
+        if isinstance(state, Stored):  # and entries that were outdated before
+            drop_tokens(parent, feature, {child._neo.oid for child in children if child._neo.oid})
+
+
+def _check_no_cycle(parent: "Element", child: "Element") -> None:
+    """Raise `InvalidValue` if `parent` lies in `child`. Of a stored child that has children: a get per ancestor."""
+    above: Element | None = parent
+    if isinstance(child._neo, Stored) and parent is not child:
+        row = child._neo.read()
+        if isinstance(parent._neo, Transient) or not any(f.column in row for f in child._neo.kind.containments):
+            return
+    while above is not None:
+        if above is child:
+            raise InvalidValue(f"the container of {child!r}", parent, "no object that it contains itself")
+        if isinstance(child._neo, Transient) and isinstance(above._neo, Stored):
+            return  # nothing stored lies in a transient object
+        place = above._neo.place
+        above = place[0] if place else None
+
+
+# what follows
+
+
+def mirror(obj: "Element", feature: EFeature, *, gone: "Iterable[Element]", come: "Iterable[Element]") -> None:
+    """Keep the other end of a reference true, after `obj` has let go of some objects and taken others."""
+    opposite = feature.eOpposite
+    if opposite is None:
+        return
+    for target in gone:
+        unmirror(target, opposite, obj)
+    for target in come:
+        if isinstance(obj._neo, Transient) and isinstance(target._neo, Stored):
+            continue  # when it is stored
+        if not opposite.many:
+            partner = current(target, opposite)
+            if partner is not None and partner is not obj:
+                unmirror(partner, feature, target)
+        token = target._neo.token(obj, opposite)
+        if opposite.many:
+            adjust(target, opposite, lambda raw, token=token: raw if token in raw else [*raw, token])
+        else:
+            adjust(target, opposite, lambda _, token=token: token)
+
+
+def unmirror(obj: "Element", feature: EFeature, target: "Element") -> None:
+    """Let `obj` hold `target` no more. If it doesn't, or is not there, nothing happens."""
+    state = obj._neo
+    if not isinstance(state, Gone) and _known_by(state, target):
+        drop_tokens(obj, feature, {state.token(target, feature)})
+
+
+def drop_tokens(obj: "Element", feature: EFeature, tokens: set[Any]) -> None:
+    nothing = None if feature.unsettable else UNSET
+
+    def change(raw: Any) -> Any:
+        if feature.many:
+            return _without(raw, tokens)
+        return nothing if raw in tokens else raw
+
+    try:
+        adjust(obj, feature, change)
+    except ObjectNotFound:
+        return  # what is not there holds nothing
+
+
+def adjust(obj: "Element", feature: EFeature, change: Callable[[Any], Any]) -> None:
+    """Change what a feature holds, whatever else the object is; on a newer row if somebody else was first."""
+    for attempt in range(_ATTEMPTS):
+        state = obj._neo
+        before = state.raw(feature)
+        after = change(before)
+        if after == before:
+            return
+        try:
+            state.write({feature: after})
+        except Conflict:
+            if attempt == _ATTEMPTS - 1:
+                raise
+            time.sleep(random.uniform(0, 0.002 * 2 ** min(attempt, 6)))
+        else:
+            return
+
+
+def _follow(state: Any, action: Callable[[], Any]) -> None:
+    if isinstance(state, Stored) and state.edit is not None:
+        state.edit.following.append(action)
+    else:
+        action()
+
+
+# values
+
+
+def checked(feature: EFeature, value: Any) -> Any:
+    """The value as the feature keeps it, or `InvalidValue` naming the feature, what was expected and what was given."""
+    if feature.reference:
+        if value is None and not feature.many:
+            return None
+        kind = feature.eType
+        if not conforms(value, kind):
+            raise InvalidValue(str(feature), value, f"an object of class {kind}")
+        return value
+    codec = feature.codec
+    if value is None and not codec.primitive:
+        return None
+    try:
+        return codec.check(value)
+    except (ValueError, TypeError) as exc:
+        raise InvalidValue(str(feature), value, codec.expected) from exc
+
+
+def conforms(value: Any, kind: Any) -> bool:
+    """Whether `value` is an object of that class. Of one whose row is not known: one get."""
+    state = getattr(value, "_neo", None)
+    if state is None or not isinstance(kind, EClass):
+        return False
+    return kind.type_name == ANYTHING or kind.ePackage.nsURI == ECORE or kind.type_name in state.kind.names
+
+
+def _or_default(feature: EFeature, value: Any) -> Any:
+    """As EMF has it, a feature that can't be unset is set when it differs from its default."""
+    if feature.unsettable or value is None:
+        return UNSET if value is None and feature.default is None and not feature.unsettable else value
+    default = feature.default
+    same = default is not None and feature.codec.encode(value) == feature.codec.encode(default)
+    return UNSET if same else value
+
+
+def _check_bound(feature: EFeature, count: int) -> None:
+    if feature.upperBound > 1 and count > feature.upperBound:
+        raise InvalidValue(f"the number of values of {feature}", count, f"at most {feature.upperBound}")
+
+
+def _without(raw: list[Any], tokens: set[Any]) -> list[Any]:
+    return [token for token in raw if token not in tokens]
+
+
+def _hashable(value: Any) -> Any:
+    return (type(value), value)

@@ -1,0 +1,168 @@
+"""A many-valued feature as a Python list: live, and with all the rules that go with a change."""
+
+from collections.abc import Callable, Iterable, Iterator, MutableSequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, overload
+
+from neomodel import changes
+from neomodel.errors import InvalidValue
+from neomodel.kinds import EFeature
+from neomodel.states import Stored
+
+if TYPE_CHECKING:
+    from neomodel.objects import Element
+
+_PAGE = 500  # objects whose rows are read at a time
+_SHOWN = 10  # values in a repr
+
+
+class FeatureList(MutableSequence[Any]):
+    """What a many-valued feature holds now. Changing it changes the object; each change is one compare-and-swap.
+
+    Children are read 500 at a time, and those only are seen whose own rows say that they lie here; ``len`` counts the
+    entries without reading them. A value that a unique collection holds already is not added again.
+    """
+
+    __slots__ = ("_feature", "_obj")
+
+    def __init__(self, obj: "Element", feature: EFeature) -> None:
+        self._obj = obj
+        self._feature = feature
+
+    def _raw(self) -> list[Any]:
+        return self._obj._neo.raw(self._feature)  # type: ignore[no-any-return]
+
+    # reading
+
+    def __len__(self) -> int:
+        return len(self._raw())
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self._feature.reference:
+            return iter(list(self._raw()))
+        return self._targets(self._raw())
+
+    def _targets(self, tokens: list[Any]) -> "Iterator[Element]":
+        state, feature, obj = self._obj._neo, self._feature, self._obj
+        if not feature.containment:
+            yield from [state.target(token, feature) for token in tokens]
+            return
+        remaining = iter(tokens)
+        while page := [state.target(token, feature) for token in islice(remaining, _PAGE)]:
+            if isinstance(state, Stored):
+                state.model.refresh([child._neo for child in page if isinstance(child._neo, Stored)])
+            for child in page:
+                if changes.lies_in(child, obj, feature):
+                    yield child
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Any]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        found = self._raw()[index]
+        if not self._feature.reference:
+            return found
+        if isinstance(index, slice):
+            return list(self._targets(found))
+        target = self._obj._neo.target(found, self._feature)
+        if self._feature.containment and not changes.lies_in(target, self._obj, self._feature):
+            return list(self)[index]  # an outdated entry: count without it
+        return target
+
+    def __contains__(self, value: object) -> bool:
+        if not self._feature.reference:
+            return value in self._raw()
+        state = getattr(value, "_neo", None)
+        if state is None or not (state.oid or not isinstance(self._obj._neo, Stored)):
+            return False
+        if self._obj._neo.token(value, self._feature) not in self._raw():
+            return False
+        return not self._feature.containment or changes.lies_in(value, self._obj, self._feature)  # type: ignore[arg-type]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, FeatureList | list | tuple):
+            return len(self) == len(other) and list(self) == list(other)
+        return NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(repr, islice(self, _SHOWN)))
+        more = len(self) - _SHOWN
+        return f"[{shown}{f', … {more} more' if more > 0 else ''}]"
+
+    # changing
+
+    def insert(self, index: int, value: Any) -> None:
+        """Put a value before the one at `index`."""
+        self._changeable()
+        changes.insert(self._obj, self._feature, [value], range(len(self))[:index].stop if index else 0)
+
+    def append(self, value: Any) -> None:
+        """Put a value at the end. Safe while others append too: nothing is lost."""
+        self.extend([value])
+
+    add = append
+
+    def extend(self, values: Iterable[Any]) -> None:
+        """Put values at the end, all at once."""
+        self._changeable()
+        changes.insert(self._obj, self._feature, values)
+
+    update = extend
+
+    def remove(self, value: Any) -> None:
+        """Take a value out, the first one if there are several; `ValueError` if there is none."""
+        del self[self.index(value)]
+
+    def discard(self, value: Any) -> None:
+        """Take a value out if it is there."""
+        if value in self:
+            self.remove(value)
+
+    def clear(self) -> None:
+        self[:] = []
+
+    def pop(self, index: int = -1) -> Any:
+        value = self[index]
+        del self[index]
+        return value
+
+    def move(self, to: int, index: int) -> Any:
+        """Bring the value at `index` to position `to`, and return it."""
+        values = list(self)
+        value = values.pop(index)
+        values.insert(to, value)
+        self[:] = values
+        return value
+
+    def reverse(self) -> None:
+        self[:] = list(self)[::-1]
+
+    def sort(self, *, key: Callable[[Any], Any] | None = None, reverse: bool = False) -> None:
+        self[:] = sorted(self, key=key, reverse=reverse)
+
+    def __setitem__(self, index: int | slice, value: Any) -> None:
+        self._changeable()
+        values = list(self)
+        values[index] = value
+        changes.rearrange(self._obj, self._feature, values)
+
+    def __delitem__(self, index: int | slice) -> None:
+        self._changeable()
+        positions = range(len(self))[index]
+        changes.withdraw(self._obj, self._feature, {positions} if isinstance(positions, int) else set(positions))
+
+    def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
+        """The position of a value, or `ValueError`."""
+        for position, found in enumerate(self):
+            if (found is value if self._feature.reference else found == value) and position >= start:
+                if stop is not None and position >= stop:
+                    break
+                return position
+        raise InvalidValue(f"a value of {self._feature}", value, "one that it holds")
+
+    def _changeable(self) -> None:
+        if not self._feature.changeable:
+            raise InvalidValue(f"{self._feature} of {self._obj!r}", "not changeable", "a feature that is")

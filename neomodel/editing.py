@@ -1,0 +1,55 @@
+"""Several changes at once, and changes done again."""
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from neomodel.errors import Conflict, InvalidValue
+from neomodel.objects import Element
+from neomodel.states import Edit, Stored, Transient
+
+T = TypeVar("T")
+
+
+@contextmanager
+def edit(obj: Element) -> Iterator[Any]:
+    """Make all changes of the object's own features in the block one compare-and-swap, written when the block ends.
+
+    Reads of the object within the block see its changes, and otherwise the object as it was when the block began; the
+    other ends of references follow after the swap. If somebody else has changed it since, nothing is written and
+    `Conflict` is raised. If the block raises, nothing is written. On a transient object it changes nothing to be in one.
+    """
+    state = obj._neo
+    if isinstance(state, Transient):
+        yield obj
+        return
+    if not isinstance(state, Stored):
+        raise InvalidValue("an object to edit", obj, "one that is there")
+    if state.edit is not None:
+        raise InvalidValue("an object to edit", obj, "one that is not being edited already")
+    state.model.writable()
+    state.edit = Edit(state.read())
+    try:
+        yield obj
+        changes = state.edit
+    finally:
+        state.edit = None
+    if changes.cells:
+        state.swap_row(changes.seen, changes.cells)
+    for action in changes.following:
+        action()
+
+
+def redo(change: Callable[[], T], *, attempts: int = 5) -> T:
+    """Call `change` until it meets no `Conflict`, at most so many times; then raise the last one.
+
+    It has to read what it changes within the call, so that it works on what the others left.
+    """
+    for attempt in range(attempts - 1):
+        try:
+            return change()
+        except Conflict:
+            time.sleep(random.uniform(0, 0.004 * 2 ** min(attempt, 6)))
+    return change()

@@ -1,0 +1,397 @@
+"""Metamodels at work: packages, classes and features that know one another. The names are EMF's own.
+
+`link` makes them of the values of `metamodel.py`. A class has a Python class, made when first asked for, whose
+instances are its objects.
+"""
+
+import enum
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import Any
+
+from neomodel import codecs, layout
+from neomodel.codecs import Codec
+from neomodel.errors import FeatureNotFound, InvalidModel, near
+from neomodel.metamodel import (
+    ECORE,
+    ECORE_DATA_TYPES,
+    Attribute,
+    Class,
+    Classifier,
+    DataType,
+    Enum,
+    Feature,
+    Package,
+    Reference,
+    TypeName,
+)
+
+
+class EFeature:
+    """A feature of a class: `value` has all that was declared of it, the rest is that in the form work needs."""
+
+    def __init__(self, value: Feature, owner: "EClass") -> None:
+        self.value = value
+        self.eContainingClass = owner
+        self.name = value.name
+        self.column = layout.column(value.name)
+        self.many = value.many
+        self.unique = value.unique
+        self.reference = isinstance(value, Reference)
+        self.containment = isinstance(value, Reference) and value.containment
+        self.computed = value.volatile
+        """Not held anywhere: the Python class computes it."""
+        self.kept = not value.volatile and not value.transient
+        """Held in the store."""
+
+    def __repr__(self) -> str:
+        return f"<feature {self}>"
+
+    def __str__(self) -> str:
+        return f"{self.eContainingClass}.{self.name}"
+
+    @cached_property
+    def eType(self) -> "EClassifier":
+        return self.eContainingClass.ePackage.resolve(self.value.type)
+
+    @cached_property
+    def eOpposite(self) -> "EFeature | None":
+        name = self.value.opposite if isinstance(self.value, Reference) else None
+        if name is None or not isinstance(self.eType, EClass):
+            return None
+        return self.eType.features[name]
+
+    @cached_property
+    def container(self) -> bool:
+        """Whether this is the child's side of a containment."""
+        return self.eOpposite is not None and self.eOpposite.containment
+
+    @cached_property
+    def stored(self) -> bool:
+        """Whether the row has a cell for it."""
+        return self.kept and not self.container
+
+    @cached_property
+    def codec(self) -> Codec:
+        """How values of an attribute are checked and stored."""
+        if isinstance(self.eType, EClass):
+            raise InvalidModel(str(self), "it is an attribute, but its type is a class; declare a reference")
+        return self.eType.codec
+
+    @cached_property
+    def default(self) -> Any:
+        """What a single-valued feature reads as while it is not set."""
+        if self.reference or self.many:
+            return None
+        if self.value.default is None:
+            return self.codec.default
+        try:
+            return self.codec.from_text(self.value.default)
+        except ValueError as exc:
+            raise InvalidModel(str(self), f"its default {self.value.default!r} is not {self.codec.expected}") from exc
+
+    @property
+    def lowerBound(self) -> int:
+        return self.value.lower
+
+    @property
+    def upperBound(self) -> int:
+        return self.value.upper
+
+    @property
+    def ordered(self) -> bool:
+        return self.value.ordered
+
+    @property
+    def changeable(self) -> bool:
+        return self.value.changeable
+
+    @property
+    def unsettable(self) -> bool:
+        return self.value.unsettable
+
+    @property
+    def derived(self) -> bool:
+        return self.value.derived
+
+
+class EClassifier:
+    """What classes, enums and data types have in common."""
+
+    def __init__(self, value: Classifier, package: "EPackage") -> None:
+        self.value = value
+        self.name = value.name
+        self.ePackage = package
+        self.type_name = TypeName(package.nsURI, value.name)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self}>"
+
+    def __str__(self) -> str:
+        return f"{self.ePackage.name}.{self.name}"
+
+
+class EDataType(EClassifier):
+    @cached_property
+    def codec(self) -> Codec:
+        if self.ePackage.nsURI == ECORE:
+            found = codecs.codec(self.name)
+            if found is not None:
+                return found
+        return codecs.codec_of_java(getattr(self.value, "instance_class", None))
+
+
+class EEnum(EClassifier):
+    """An enum. Its values are the members of a Python enum."""
+
+    value: Enum
+
+    @cached_property
+    def python(self) -> type[enum.Enum]:
+        return self.ePackage.python.get(self.name) or _python_enum(self.value, self.ePackage)
+
+    @cached_property
+    def members(self) -> dict[str, enum.Enum]:
+        """The members by the names of their literals, which not always are names in Python."""
+        return dict(zip((literal.name for literal in self.value.literals), self.python, strict=True))
+
+    @cached_property
+    def codec(self) -> Codec:
+        texts = {literal.name: literal.text for literal in self.value.literals}
+        return codecs.enum_codec(str(self), self.members, texts)
+
+    @property
+    def eLiterals(self) -> list[enum.Enum]:
+        return list(self.python)
+
+
+class EClass(EClassifier):
+    """A class. Called, it makes an object: ``obj.eClass(name="a")``."""
+
+    value: Class
+
+    @cached_property
+    def eSuperTypes(self) -> "tuple[EClass, ...]":
+        supers = (self.ePackage.resolve(name) for name in self.value.supers)
+        return tuple(found for found in supers if isinstance(found, EClass))
+
+    @cached_property
+    def names(self) -> frozenset[TypeName]:
+        """Its own name and those of all its super types: what its objects may be used as."""
+        return frozenset({self.type_name}).union(*(parent.names for parent in self.eSuperTypes))
+
+    @cached_property
+    def eStructuralFeatures(self) -> tuple[EFeature, ...]:
+        """Those it declares itself."""
+        return tuple(EFeature(value, self) for value in self.value.features)
+
+    @cached_property
+    def features(self) -> dict[str, EFeature]:
+        """All of them by name, inherited ones first."""
+        found: dict[str, EFeature] = {}
+        for parent in self.eSuperTypes:
+            for name, feature in parent.features.items():
+                found.setdefault(name, feature)
+        return found | {feature.name: feature for feature in self.eStructuralFeatures}
+
+    @cached_property
+    def containments(self) -> tuple[EFeature, ...]:
+        """The features that hold its children in the store."""
+        return tuple(feature for feature in self.features.values() if feature.containment and feature.kept)
+
+    @cached_property
+    def mirrored(self) -> tuple[EFeature, ...]:
+        """The references whose other end lies in another row: those with an opposite, containment aside."""
+        return tuple(
+            feature
+            for feature in self.features.values()
+            if feature.eOpposite and feature.stored and not feature.containment
+        )
+
+    @cached_property
+    def key(self) -> tuple[EFeature, ...]:
+        """The features of its natural key, its own or the nearest inherited one."""
+        names = self.value.key
+        if not names:
+            return next((parent.key for parent in self.eSuperTypes if parent.key), ())
+        return tuple(self.features[name] for name in names)
+
+    @cached_property
+    def cells(self) -> dict[bytes, bytes | None]:
+        """The cells that make a row an object of this class."""
+        return layout.typed(self.ePackage.nsURI, self.name)
+
+    @cached_property
+    def python(self) -> type[Any]:
+        """The Python class of its objects."""
+        return self.ePackage.python.get(self.name) or self.ePackage.build(self)
+
+    @property
+    def abstract(self) -> bool:
+        return self.value.abstract or self.value.interface
+
+    def __call__(self, **features: Any) -> Any:
+        return self.python(**features)
+
+    def feature(self, name: "str | EFeature") -> EFeature:
+        """The feature of that name, or `FeatureNotFound`."""
+        if isinstance(name, EFeature):
+            name = name.name
+        found = self.features.get(name)
+        if found is None:
+            raise FeatureNotFound(str(self), name, near(name, self.features))
+        return found
+
+    def findEStructuralFeature(self, name: str) -> EFeature | None:
+        return self.features.get(name)
+
+    def eAllStructuralFeatures(self) -> list[EFeature]:
+        return list(self.features.values())
+
+    def eAllAttributes(self) -> list[EFeature]:
+        return [feature for feature in self.features.values() if not feature.reference]
+
+    def eAllReferences(self) -> list[EFeature]:
+        return [feature for feature in self.features.values() if feature.reference]
+
+    @property
+    def eAttributes(self) -> list[EFeature]:
+        return [feature for feature in self.eStructuralFeatures if not feature.reference]
+
+    @property
+    def eReferences(self) -> list[EFeature]:
+        return [feature for feature in self.eStructuralFeatures if feature.reference]
+
+    def eAllSuperTypes(self) -> "list[EClass]":
+        found: dict[TypeName, EClass] = {}
+        for parent in self.eSuperTypes:
+            found |= {kind.type_name: kind for kind in (*parent.eAllSuperTypes(), parent)}
+        return list(found.values())
+
+
+Find = Callable[[str], "EPackage"]
+Build = Callable[[EClass], type[Any]]
+
+
+class EPackage:
+    """A package. Its classes and enums are attributes, as Python classes: ``java.Package(name="p1")``."""
+
+    def __init__(
+        self, value: Package, find: Find, build: Build, *, parent: "EPackage | None" = None, python: dict[str, Any]
+    ) -> None:
+        self.value = value
+        self.name = value.name
+        self.nsURI = value.ns_uri
+        self.nsPrefix = value.ns_prefix
+        self.eSuperPackage = parent
+        self.find = find
+        self.build = build
+        self.python = python
+        """The Python classes that declare its classifiers; the rest is made."""
+        self.classifiers: dict[str, EClassifier] = {found.name: _classifier(found, self) for found in value.classifiers}
+        self.eSubpackages = [EPackage(sub, find, build, parent=self, python={}) for sub in value.packages]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        found = self.classifiers.get(name)
+        if found is not None:
+            return found if isinstance(found, EDataType) else found.python  # type: ignore[attr-defined]
+        for package in self.eSubpackages:
+            if package.name == name:
+                return package
+        names = [*self.classifiers, *(package.name for package in self.eSubpackages)]
+        raise FeatureNotFound(f"package {self.name}", name, near(name, names))
+
+    def __dir__(self) -> Iterable[str]:
+        return [*super().__dir__(), *self.classifiers, *(package.name for package in self.eSubpackages)]
+
+    def __repr__(self) -> str:
+        return f"<package {self.name}: {self.nsURI}>"
+
+    @property
+    def eClassifiers(self) -> list[EClassifier]:
+        return list(self.classifiers.values())
+
+    def getEClassifier(self, name: str) -> EClassifier | None:
+        return self.classifiers.get(name)
+
+    def with_subpackages(self) -> "Iterator[EPackage]":
+        yield self
+        for package in self.eSubpackages:
+            yield from package.with_subpackages()
+
+    def resolve(self, name: TypeName) -> EClassifier:
+        """The classifier of that name, in this package or another."""
+        package = self if name.ns_uri == self.nsURI else self.find(name.ns_uri)
+        found = package.classifiers.get(name.name)
+        if found is None:
+            raise InvalidModel(self.name, f"it refers to {name}, which is not there")
+        return found
+
+
+def link(value: Package, find: Find, build: Build, python: dict[str, Any] | None = None) -> EPackage:
+    """The package at work. Others are asked of `find` when one of their types is needed for the first time."""
+    inner: dict[str, EPackage] = {}
+
+    def found(ns_uri: str) -> EPackage:
+        return ecore() if ns_uri == ECORE else inner.get(ns_uri) or find(ns_uri)
+
+    package = EPackage(value, found, build, python=python or {})
+    inner |= {sub.nsURI: sub for sub in package.with_subpackages()}
+    return package
+
+
+_ECORE_CLASSES = ("EObject", "EModelElement", "ENamedElement", "EPackage", "EClassifier", "EClass", "EDataType", "EEnum")
+ANYTHING = TypeName(ECORE, "EObject")
+"""The type whose references hold objects of every class."""
+
+
+def ecore() -> EPackage:
+    """Ecore's own package: its data types, and its classes as types that references may have."""
+    return _ECORE
+
+
+def _no_instances(kind: EClass) -> type[Any]:
+    raise InvalidModel(str(kind), "classes of Ecore itself have no objects here")
+
+
+def _no_other(ns_uri: str) -> EPackage:
+    raise InvalidModel("ecore", f"it does not know {ns_uri}")
+
+
+def _classifier(value: Classifier, package: EPackage) -> EClassifier:
+    made = {Class: EClass, Enum: EEnum, DataType: EDataType}[type(value)]
+    return made(value, package)
+
+
+def _python_enum(value: Enum, package: EPackage) -> type[enum.Enum]:
+    """A Python enum with a member for each literal; its value is the literal's number, or name where numbers repeat."""
+    numbers = [literal.value for literal in value.literals]
+    distinct = len(set(numbers)) == len(numbers)
+    members = [
+        (_member_name(literal.name), literal.value if distinct else literal.name) for literal in value.literals
+    ]
+    return enum.Enum(value.name, members, module=package.name)  # type: ignore[return-value]
+
+
+def _member_name(name: str) -> str:
+    """Python keeps some names of members to itself."""
+    return f"{name}_" if name == "mro" or name.startswith("_") else name
+
+
+_ECORE = EPackage(
+    Package(
+        "ecore",
+        ECORE,
+        classifiers=[
+            *(DataType(name) for name in sorted(ECORE_DATA_TYPES)),
+            *(Class(name, abstract=True) for name in _ECORE_CLASSES),
+        ],
+    ),
+    _no_other,
+    _no_instances,
+    python={},
+)
+
+__all__ = ["ANYTHING", "Attribute", "EClass", "EClassifier", "EDataType", "EEnum", "EFeature", "EPackage", "ecore", "link"]

@@ -1,0 +1,313 @@
+"""One model: a table of rows, seen as objects."""
+
+import time
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
+
+from neomodel import ids, layout
+from neomodel.codecs import key_text
+from neomodel.collections import FeatureList
+from neomodel.errors import InvalidValue, ReadOnly
+from neomodel.kinds import ANYTHING, EClass, EFeature, ecore, link
+from neomodel.metamodel import MANY, Class, Package, Reference
+from neomodel.objects import Element, Unloaded, build
+from neomodel.states import UNSET, Cohort, Gone, Stored, Transient
+from neomodel.stores import Mutation, Row
+
+if TYPE_CHECKING:
+    from neomodel.repository import Repository
+
+PAGE = 500  # rows read or written in one call
+_BELIEVED = 0.05  # seconds for which a row is believed to be the newest, where a store can't tell what others write
+
+_ROOT_PACKAGE = link(
+    Package(
+        "neomodel",
+        "neomodel",
+        classifiers=[
+            Class(
+                layout.ROOT_CLASS,
+                features=[Reference(layout.ROOT_CONTENTS, ANYTHING, containment=True, upper=MANY)],
+            )
+        ],
+    ),
+    lambda _: ecore(),
+    build,
+)
+_ROOT_KIND = _ROOT_PACKAGE.classifiers[layout.ROOT_CLASS]
+assert isinstance(_ROOT_KIND, EClass)
+_ROOTS = _ROOT_KIND.features[layout.ROOT_CONTENTS]
+
+
+class _RootState(Stored):
+    """The row that holds the roots. It is there from the start; the first write to it makes it."""
+
+    __slots__ = ()
+
+    @property
+    def kind(self) -> EClass:
+        assert isinstance(_ROOT_KIND, EClass)
+        return _ROOT_KIND
+
+    @property
+    def place(self) -> None:
+        return None
+
+    def take(self, row: Row | None, epoch: int) -> None:
+        super().take(row or {}, epoch)
+
+    def swap_row(self, seen: Row, cells: Any) -> None:
+        first = next(iter(self._decoded(_ROOTS, cells.get(_ROOTS.column) or b"")), None)
+        top = self.model.live.get(first) if first else None
+        if layout.NSURI not in seen and top is not None:
+            cells = {**cells, **layout.typed(top._neo.kind.ePackage.nsURI, layout.ROOT_CLASS)}
+        super().swap_row(seen, cells)
+
+
+class Model:
+    """The objects of one table. Made by a `Repository`; for one thread at a time.
+
+    There is one Python object for each id, for as long as somebody holds it. Reads see what others have written:
+    at once where the store can tell that somebody wrote, else after 50 ms. As of a time, nothing ever changes.
+    """
+
+    def __init__(self, repository: "Repository", name: str, as_of: int | None) -> None:
+        self.repository = repository
+        self.name = name
+        self.as_of = as_of
+        self.table = repository.store.table(name)
+        self.live: WeakValueDictionary[str, Element] = WeakValueDictionary()
+        self._kinds: dict[tuple[bytes, bytes], EClass] = {}
+        self._mark: Any = None
+        self._epoch = 0
+        self._writes = _writes_of(repository.store.url, name)
+        self._root = self._new(_ROOT_KIND.python, _RootState(self, ids.ROOT))
+
+    def __repr__(self) -> str:
+        time = "" if self.as_of is None else f" as of {self.as_of}"
+        return f"<model {self.name!r} of {self.repository.store.url}{time}>"
+
+    # what is in it
+
+    @property
+    def roots(self) -> FeatureList:
+        """The objects that nothing contains. Putting one here stores it, with all it contains."""
+        return FeatureList(self._root, _ROOTS)
+
+    def __getitem__(self, oid: str) -> Any:
+        """The object of that id. Costs nothing; if there is none, touching it raises `ObjectNotFound`."""
+        return self.element(oid)
+
+    def __contains__(self, oid: object) -> bool:
+        """Whether there is an object of that id. One get."""
+        return isinstance(oid, str) and self.table.get(oid.encode(), at=self.as_of, columns=layout.TYPE) is not None
+
+    def all(self, cls: Any) -> Iterator[Any]:
+        """The objects of a class and of its subclasses, in the order of their ids. One scan of the types alone; rows
+        are read 500 at a time when they are needed."""
+        wanted = _kind(cls).type_name
+        rows = self.table.scan(at=self.as_of, columns=layout.TYPE)
+        kinds = ((key, self.kind_of(row)) for key, row in rows if layout.ECLASS in row and key != ids.ROOT.encode())
+        found = ((key, kind) for key, kind in kinds if wanted == ANYTHING or wanted in kind.names)
+        while page := list(islice(found, PAGE)):
+            elements = [self.element(key.decode(), kind=kind) for key, kind in page]
+            together(elements)
+            yield from elements
+
+    def find(self, cls: Any, **key: Any) -> Iterator[Any]:
+        """The objects of a class with a natural key, by the first features of that key. One scan of their rows."""
+        kind = _kind(cls)
+        names = [feature.name for feature in kind.key]
+        given = names[: len(key)]
+        if not names or set(given) != set(key):
+            raise InvalidValue(f"what to find {kind} by", sorted(key), f"the first ones of its key {names}")
+        parts = [key_text(f.codec, f.codec.check(key[f.name])) for f in kind.key[: len(key)]]
+        start, stop = ids.natural_range(kind.ePackage.nsPrefix, kind.name, parts)
+        epoch = self.epoch()
+        for found, row in self.table.scan(start, stop, at=self.as_of):
+            if layout.ECLASS not in row:
+                continue
+            element = self.element(found.decode())
+            element._neo.take(row, epoch)
+            if all(getattr(element, name) == key[name] for name in given):
+                yield element
+
+    # objects by id
+
+    def element(self, oid: str, *, via: tuple[str, str] | None = None, kind: EClass | None = None) -> Element:
+        found = self.live.get(oid)
+        return found if found is not None else self._new(kind.python if kind else Unloaded, Stored(self, oid, via))
+
+    def _new(self, python: type[Any], state: Stored) -> Element:
+        made: Element = object.__new__(python)
+        object.__setattr__(made, "_neo", state)
+        self.live[state.oid] = made
+        return made
+
+    def resolve(self, token: str, via: tuple[str, str]) -> Element:
+        """The object a row refers to, in this model or another of the repository."""
+        name, oid = ids.split_ref(token)
+        home = self if name is None else self.repository.open(name, as_of=self.as_of)
+        return home.element(oid, via=via)
+
+    def token(self, target: Element, feature: EFeature, *, beside: str) -> str:
+        """What a row of this model holds to refer to `target`. One that is not stored yet gets its id now."""
+        state = target._neo
+        if isinstance(state, Gone):
+            raise InvalidValue(str(feature), target, "an object that is still there")
+        if isinstance(state, Transient):
+            state.oid = state.oid or self.new_oid(target, beside=beside)
+            self.live.setdefault(state.oid, target)
+            return state.oid
+        if state.model is self:
+            return state.oid  # type: ignore[no-any-return]
+        if state.model.repository is not self.repository:
+            raise InvalidValue(str(feature), target, "an object of the same repository; copy it here first")
+        return ids.ref(state.oid, state.model.name)
+
+    def new_oid(self, element: Element, *, beside: str) -> str:
+        """An id for an object that gets stored: made of its key, else one of its own in the shard of its container."""
+        kind, values = element._neo.kind, element._neo
+        if not kind.key:
+            return ids.oid_in(ids.shard_of(beside) or ids.shard())
+        parts = []
+        for feature in kind.key:
+            raw = values.raw(feature)
+            value = feature.default if raw is UNSET else raw
+            if value is None:
+                raise InvalidValue(f"{feature} of {element!r}", value, "a value: it is part of the key")
+            parts.append(key_text(feature.codec, value))
+        return ids.natural(kind.ePackage.nsPrefix, kind.name, parts)
+
+    def kind_of(self, row: Row) -> EClass:
+        """The class of the object in a row."""
+        name = row[layout.NSURI], row[layout.ECLASS]
+        found = self._kinds.get(name)
+        if found is None:
+            found = self._kinds[name] = self.repository.kind(name[0].decode(), name[1].decode())
+        return found
+
+    # rows
+
+    def epoch(self) -> int:
+        """A number that tells whether somebody may have written since. No round trip."""
+        if self.as_of is None:
+            mark: Any = self.table.mark()
+            if mark is None:
+                mark = self._writes[0], int(time.monotonic() / _BELIEVED)
+            if mark != self._mark:
+                self._mark = mark
+                self._epoch += 1
+        return self._epoch
+
+    def load(self, states: list[Stored]) -> None:
+        """Read the rows of these objects. One get, or a multi-get for each 500."""
+        epoch = self.epoch()
+        if len(states) == 1:
+            states[0].take(self.table.get(states[0].oid.encode(), at=self.as_of), epoch)
+            return
+        remaining = iter(states)
+        while page := list(islice(remaining, PAGE)):
+            rows = self.table.get_many([state.oid.encode() for state in page], at=self.as_of)
+            for state in page:
+                state.take(rows.get(state.oid.encode()), epoch)
+
+    def refresh(self, states: Iterable[Stored]) -> None:
+        """Read the rows of those that are not known, or may be outdated."""
+        epoch = self.epoch()
+        old = [state for state in states if state.edit is None and (state.row is None or state.epoch != epoch)]
+        if old:
+            self.load(old)
+
+    def writable(self) -> None:
+        if self.as_of is not None:
+            raise ReadOnly("a change", f"model {self.name!r} as of {self.as_of}")
+
+    def written(self) -> int:
+        """After a write of our own: the epoch of what is known of it. If nobody else has written, all stays known."""
+        self._writes[0] += 1
+        mark: Any = self.table.mark()
+        alone: Any = None
+        if self._mark is not None:
+            alone = (self._mark[0] + 1, self._mark[1]) if mark is None else self._mark + 1
+        if mark is None:
+            mark = self._writes[0], self._mark[1] if self._mark else 0
+        if mark != alone:
+            return -1
+        self._mark = mark
+        return self._epoch
+
+    def put(self, mutations: Iterable[Mutation]) -> int:
+        """Write rows nobody else can know, or that may be written again; 500 in a batch. As `written`."""
+        self.writable()
+        epochs = {self.epoch()}
+        remaining = iter(mutations)
+        while page := list(islice(remaining, PAGE)):
+            self.table.put_many(page)
+            epochs.add(self.written())
+        return min(epochs)
+
+    def add(self, pairs: list[tuple[Element, dict[bytes, bytes | None]]]) -> None:
+        """Store new objects with these rows. One whose key is there already is that object from now on."""
+        known = self._already_there(pairs)
+        epoch = self.put(Mutation(e._neo.oid.encode(), cells) for e, cells in pairs if e._neo.oid not in known)
+        for element, cells in pairs:
+            oid = element._neo.oid
+            if oid in known:
+                element._neo = self._merged(oid, known[oid], cells, epoch)
+                continue
+            state = Stored(self, oid)
+            state.take(layout.changed({}, cells), epoch)
+            element._neo = state
+            self.live[oid] = element
+
+    def _already_there(self, pairs: list[tuple[Element, Any]]) -> dict[str, Row]:
+        keyed = [element._neo.oid.encode() for element, _ in pairs if element._neo.kind.key]
+        if not keyed:
+            return {}
+        found = self.table.get_many(keyed)
+        return {key.decode(): row for key, row in found.items() if layout.ECLASS in row}
+
+    def _merged(self, oid: str, row: Row, cells: dict[bytes, bytes | None], epoch: int) -> Stored:
+        """The state of the object that has this key, after it was given what a new one says."""
+        state: Stored = self.element(oid)._neo
+        state.take(row, epoch)
+        former = layout.place_of(row)
+        news = {c: value for c, value in cells.items() if c != layout.VERSION and row.get(c) != value}
+        if news:
+            state.swap(news)
+        if former and former != layout.place_of(layout.changed({}, cells)):
+            from neomodel.changes import drop_tokens
+
+            parent = self.element(former[0])
+            drop_tokens(parent, parent._neo.kind.feature(former[1]), {oid})
+        return state
+
+    def pickled(self, oid: str) -> Any:
+        from neomodel.repository import restored
+
+        return restored, (self.repository.store.url, self.name, oid, self.as_of)
+
+
+def together(elements: list[Element]) -> None:
+    """Let these objects be read together once one of them is."""
+    cohort = Cohort(e._neo for e in elements if isinstance(e._neo, Stored) and e._neo.row is None)
+    for state in cohort.members():
+        state.cohort = cohort
+
+
+def _kind(cls: Any) -> EClass:
+    kind = cls if isinstance(cls, EClass) else getattr(cls, "eClass", None)
+    if not isinstance(kind, EClass):
+        raise InvalidValue("a class of a metamodel", cls, "one of a registered package, such as java.Package")
+    return kind
+
+
+_all_writes: dict[tuple[str, str], list[int]] = {}
+
+
+def _writes_of(url: str, name: str) -> list[int]:
+    """How often this process has written to a model: the same list for all who ask."""
+    return _all_writes.setdefault((url, name), [0])

@@ -1,0 +1,252 @@
+"""Objects as Python sees them: features as attributes, EMF's reflective names, and one private slot.
+
+An object whose row is not known yet is `Unloaded`. Whatever is asked of it, its class included, reads the row, and
+then it is of its own class; nothing but `type()` can tell that it was not before.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from neomodel import changes, ids, subtrees
+from neomodel.collections import FeatureList
+from neomodel.errors import FeatureNotFound, InvalidValue, ObjectNotFound, near
+from neomodel.kinds import EClass, EFeature
+from neomodel.metamodel import ECORE
+from neomodel.states import UNSET, Edit, Stored, Transient
+
+if TYPE_CHECKING:
+    from neomodel.model import Model
+
+_SHOWN = 60  # characters of a value in a repr
+
+
+class Element:
+    """An object of a model, or one that is not stored yet. Its class was made from a metamodel; see `kinds.EClass`."""
+
+    __slots__ = ("__weakref__", "_neo")
+    _neo: Any
+    eClass: EClass
+
+    def __init__(self, **features: Any) -> None:
+        kind = type(self).eClass
+        if kind.abstract:
+            raise InvalidValue(f"the class of a new object, {kind},", "abstract", "a class that is not abstract")
+        object.__setattr__(self, "_neo", Transient(kind))
+        for name, value in features.items():
+            feature = kind.feature(name)
+            if feature.many:
+                changes.rearrange(self, feature, value)
+            else:
+                changes.assign(self, feature, value)
+
+    def __getattr__(self, name: str) -> Any:
+        """Only called for what the class does not have."""
+        raise FeatureNotFound(str(self.eClass), name, near(name, self.eClass.features))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name != "_neo" and name not in self.eClass.features:
+            raise FeatureNotFound(str(self.eClass), name, near(name, self.eClass.features))
+        object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        state = self._neo
+        try:
+            kind = state.kind
+            named = [f for f in kind.features.values() if f.stored and not f.reference and not f.many]
+            named.sort(key=lambda f: (f.name != "name", not getattr(f.value, "id", False)))
+            values = ((f.name, read(self, f)) for f in named if state.raw(f) is not UNSET)
+            shown = ", ".join(f"{name}={_short(value)}" for name, value in list(values)[:3])
+            return f"<{kind} {state.oid or '(not stored)'}{': ' if shown else ''}{shown}>"
+        except ObjectNotFound as exc:
+            return f"<missing: {exc}>"
+
+    def __reduce__(self) -> Any:
+        state = self._neo
+        if not isinstance(state, Stored):
+            raise InvalidValue("an object to pickle", repr(self), "one that is stored in a model")
+        return state.model.pickled(state.oid)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*object.__dir__(self), *self._neo.kind.features})
+
+    # reflection: the names are EMF's
+
+    def eContainer(self) -> "Element | None":
+        """The object that contains this one; None of a root and of a transient object that nothing contains."""
+        place = self._neo.place
+        return None if place is None or place[0]._neo.oid == ids.ROOT else place[0]
+
+    def eContainmentFeature(self) -> EFeature | None:
+        """The feature of the container that holds this object."""
+        place = self._neo.place
+        return None if place is None or place[0]._neo.oid == ids.ROOT else place[1]
+
+    @property
+    def eContents(self) -> "list[Element]":
+        """The objects it contains directly."""
+        return subtrees.children_of([self])[0][1]
+
+    def eAllContents(self) -> "Iterator[Element]":
+        """All it contains, each before what it contains itself."""
+        for child in self.eContents:
+            yield child
+            yield from child.eAllContents()
+
+    @property
+    def eResource(self) -> "Model | None":
+        """The model it is stored in."""
+        return self._neo.model  # type: ignore[no-any-return]
+
+    def eGet(self, feature: str | EFeature) -> Any:
+        return read(self, self._neo.kind.feature(feature))
+
+    def eSet(self, feature: str | EFeature, value: Any) -> None:
+        write(self, self._neo.kind.feature(feature), value)
+
+    def eIsSet(self, feature: str | EFeature) -> bool:
+        """Whether the feature holds something of its own; a collection, whether it is not empty."""
+        found = self._neo.kind.feature(feature)
+        if found.container:
+            return read(self, found) is not None
+        raw = self._neo.raw(found)
+        return bool(raw) if found.many else raw is not UNSET
+
+    def eUnset(self, feature: str | EFeature) -> None:
+        found = self._neo.kind.feature(feature)
+        _check_changeable(self, found)
+        changes.unset(self, found)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+class Unloaded(Element):
+    """An object whose row was not read yet."""
+
+    __slots__ = ()
+
+    @property
+    def __class__(self) -> type[Any]:  # type: ignore[override]
+        return _loaded(self)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        _loaded(self)
+        return getattr(self, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "_neo":
+            object.__setattr__(self, name, value)
+        else:
+            _loaded(self)
+            setattr(self, name, value)
+
+    @property
+    def eClass(self) -> EClass:  # type: ignore[override]
+        return _loaded(self).eClass  # type: ignore[no-any-return]
+
+
+_set_class = object.__dict__["__class__"].__set__
+
+
+def _loaded(obj: Element) -> type[Any]:
+    """Make an unloaded object one of its own class."""
+    python = obj._neo.kind.python
+    _set_class(obj, python)
+    return python  # type: ignore[no-any-return]
+
+
+# features
+
+
+def read(obj: Element, feature: EFeature) -> Any:
+    """What the feature reads as: a value, an object, None; a collection that is live."""
+    if feature.computed:
+        return _computed(obj, feature)
+    if feature.many:
+        return FeatureList(obj, feature)
+    if feature.container:
+        place = obj._neo.place
+        return place[0] if place is not None and place[1].eOpposite is feature else None
+    if feature.reference:
+        return changes.current(obj, feature)
+    raw = obj._neo.raw(feature)
+    return feature.default if raw is UNSET else raw
+
+
+def write(obj: Element, feature: EFeature, value: Any) -> None:
+    _check_changeable(obj, feature)
+    if feature.many:
+        changes.rearrange(obj, feature, value)
+    else:
+        changes.assign(obj, feature, value)
+
+
+def _computed(obj: Element, feature: EFeature) -> Any:
+    found = getattr(type(obj), feature.name, None)
+    if isinstance(found, property):
+        return found.__get__(obj)
+    raise FeatureNotFound(str(obj.eClass), feature.name, "it is volatile: import the module that computes it")
+
+
+def _check_changeable(obj: Element, feature: EFeature) -> None:
+    if feature.computed or not feature.changeable:
+        raise InvalidValue(f"{feature} of {obj!r}", "not changeable", "a feature that is")
+    if isinstance(obj._neo, Stored) and feature in obj._neo.kind.key:
+        raise InvalidValue(f"{feature} of {obj!r}", "part of its key", "a feature that is not; create another object")
+
+
+class Access:
+    """A feature as an attribute of a Python class."""
+
+    __slots__ = ("feature",)
+
+    def __init__(self, feature: EFeature) -> None:
+        self.feature = feature
+
+    def __get__(self, obj: Element | None, owner: type[Any]) -> Any:
+        return self.feature if obj is None else read(obj, self.feature)
+
+    def __set__(self, obj: Element, value: Any) -> None:
+        write(obj, self.feature, value)
+
+
+_RESERVED = frozenset(vars(Element))
+
+
+def accesses(kind: EClass) -> dict[str, Access]:
+    """The attributes of a Python class of this kind. Names that Element has are reached by `eGet` only."""
+    return {f.name: Access(f) for f in kind.features.values() if f.name not in _RESERVED and not f.computed}
+
+
+def build(kind: EClass) -> type[Any]:
+    """A Python class for a class that no Python code declares."""
+    body = {"__slots__": (), "__module__": kind.ePackage.name, "__qualname__": kind.name, "eClass": kind}
+    return type(kind.name, _bases(kind), body | accesses(kind))
+
+
+def _bases(kind: EClass) -> tuple[type[Any], ...]:
+    """The Python classes of the super types, so far as Python can line them up; Ecore takes them in any order."""
+    parents = [parent.python for parent in kind.eSuperTypes if parent.ePackage.nsURI != ECORE]
+    nearest = [p for p in dict.fromkeys(parents) if not any(o is not p and issubclass(o, p) for o in parents)]
+    for bases in (nearest, nearest[::-1]):
+        try:
+            type("Probe", (*bases, Element) if not bases else tuple(bases), {"__slots__": ()})
+        except TypeError:
+            continue
+        return tuple(bases) or (Element,)
+    return (Element,)
+
+
+# public functions
+
+
+def oid(obj: Element) -> str | None:
+    """The object's id; None of one that was never stored nor referred to."""
+    return obj._neo.oid  # type: ignore[no-any-return]
+
+
+__all__ = ["Access", "Edit", "Element", "Unloaded", "accesses", "build", "oid", "read", "write"]

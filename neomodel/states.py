@@ -1,0 +1,263 @@
+"""What an object holds, and where: in memory while it is transient, in its row once it is stored.
+
+Both kinds answer the same questions. A *token* is what a reference holds: the object itself in memory, a text in a row
+(`ids.ref`). The rules of containment and opposites are not here but in `changes.py`.
+"""
+
+import enum
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+from weakref import ref
+
+from neomodel import codecs, ids, layout
+from neomodel.errors import Conflict, ObjectNotFound
+from neomodel.kinds import EClass, EFeature
+from neomodel.stores import VERSION, Row, successor
+
+if TYPE_CHECKING:
+    from neomodel.model import Model
+    from neomodel.objects import Element
+
+
+class Unset(enum.Enum):
+    UNSET = enum.auto()
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __repr__(self) -> str:
+        return "UNSET"
+
+
+UNSET = Unset.UNSET
+"""What a single-valued feature holds that has no value, not even None."""
+
+Place = tuple["Element", EFeature]
+"""A container and the feature by which it holds a child."""
+
+
+class Transient:
+    """An object in memory only, with hard references to others. `oid` is the id it will have, once that is known."""
+
+    __slots__ = ("kind", "oid", "place", "values")
+    model: "Model | None" = None
+
+    def __init__(self, kind: EClass, oid: str | None = None) -> None:
+        self.kind = kind
+        self.oid = oid
+        self.place: Place | None = None
+        self.values: dict[str, Any] = {}
+
+    def raw(self, feature: EFeature) -> Any:
+        """What the feature holds: a value or token, None, or UNSET; of a collection a list, not to be changed."""
+        return self.values.get(feature.name, [] if feature.many else UNSET)
+
+    def target(self, token: Any, feature: EFeature) -> "Element":  # noqa: ARG002  as `Stored` has it
+        return token  # type: ignore[no-any-return]
+
+    def token(self, target: "Element", feature: EFeature) -> Any:  # noqa: ARG002  as `Stored` has it
+        return target
+
+    def write(self, changes: Mapping[EFeature, Any]) -> None:
+        for feature, raw in changes.items():
+            if raw is UNSET or raw == []:
+                self.values.pop(feature.name, None)
+            else:
+                self.values[feature.name] = raw
+
+    def where(self) -> str:
+        return f"{self.kind} {self.oid or '(not stored)'}"
+
+
+class Gone:
+    """An object that was deleted. Whatever is asked of it raises `ObjectNotFound`."""
+
+    __slots__ = ("deleted",)
+    model: "Model | None" = None
+
+    def __init__(self, deleted: str) -> None:
+        self.deleted = deleted
+
+    def __getattr__(self, name: str) -> Any:
+        raise ObjectNotFound(self.deleted, "it was deleted", "keep no reference to it")
+
+
+class Edit:
+    """Changes of one object that wait to be written at once, and what has to follow them."""
+
+    def __init__(self, row: Row) -> None:
+        self.seen = row
+        self.row = row
+        self.cells: dict[bytes, bytes | None] = {}
+        self.following: list[Callable[[], None]] = []
+
+    def stage(self, cells: Mapping[bytes, bytes | None]) -> None:
+        self.cells |= cells
+        self.row = layout.changed(self.row, cells)
+
+
+class Cohort:
+    """Objects that were met together: the row of one is read along with those of the others. Holds none of them."""
+
+    __slots__ = ("_members",)
+
+    def __init__(self, states: "Iterable[Stored]") -> None:
+        self._members = [ref(state) for state in states]
+
+    def members(self) -> "list[Stored]":
+        return [state for member in self._members if (state := member()) is not None]
+
+
+class Stored:
+    """An object that has a row. Holds no other object; what it knows of its row is read again when it may be outdated."""
+
+    __slots__ = ("__weakref__", "aside", "cohort", "decoded", "edit", "epoch", "model", "oid", "row", "via")
+
+    def __init__(self, model: "Model", oid: str, via: tuple[str, str] | None = None) -> None:
+        self.model = model
+        self.oid = oid
+        self.row: Row | None = None
+        self.epoch = -1
+        self.decoded: dict[bytes, tuple[bytes, list[Any]]] | None = None
+        self.edit: Edit | None = None
+        self.aside: dict[str, Any] | None = None
+        """Values of transient features: they live as long as the Python object."""
+        self.cohort: Cohort | None = None
+        self.via = via
+        """Who referred to it when it was met for the first time, and by what, for the message that it is not there."""
+
+    # reading
+
+    def read(self) -> Row:
+        """The row, as it is now. No call if it was read since anybody wrote; else one get."""
+        if self.edit is not None:
+            return self.edit.row
+        if self.row is None or self.epoch != self.model.epoch():
+            self.model.load(self._company())
+        if self.row is None:
+            raise ObjectNotFound(self.where(), self._missing(), "mend or remove what refers to it")
+        return self.row
+
+    def _company(self) -> "list[Stored]":
+        """Itself, and those of its cohort that were never read."""
+        if self.cohort is None:
+            return [self]
+        others = [state for state in self.cohort.members() if state.row is None and state is not self]
+        self.cohort = None
+        return [self, *others]
+
+    def take(self, row: Row | None, epoch: int) -> None:
+        """Know this row, which was read in that epoch; None: there is none."""
+        self.row = row if row is not None and (layout.ECLASS in row or self.oid == ids.ROOT) else None
+        self.epoch = epoch
+
+    @property
+    def kind(self) -> EClass:
+        return self.model.kind_of(self.read())
+
+    def raw(self, feature: EFeature) -> Any:
+        """As of a transient object."""
+        if not feature.kept:
+            return (self.aside or {}).get(feature.name, [] if feature.many else UNSET)
+        cell = self.read().get(feature.column)
+        if feature.many:
+            return [] if cell is None else self._decoded(feature, cell)
+        if cell is None:
+            return UNSET
+        if feature.reference:
+            return None if cell == codecs.NULL else cell.decode()
+        return codecs.decode_single(feature.codec, cell)
+
+    def _decoded(self, feature: EFeature, cell: bytes) -> list[Any]:
+        if self.decoded is None:
+            self.decoded = {}
+        known = self.decoded.get(feature.column)
+        if known is None or known[0] is not cell:
+            entries = codecs.decode_refs(cell) if feature.reference else codecs.decode_many(feature.codec, cell)
+            known = self.decoded[feature.column] = cell, entries
+        return known[1]
+
+    @property
+    def place(self) -> "Place | None":
+        """Container and feature; of a root, the model's root row and its contents."""
+        found = layout.place_of(self.read())
+        if found is None:
+            return None
+        container, feature = found
+        parent = self.model.element(container, via=(self.where(), "its container"))
+        kind = parent._neo.kind
+        return parent, kind.feature(feature)
+
+    def holds_place(self, parent: "Stored", feature: EFeature) -> bool:
+        """Whether its own row says that it lies there. A row that is not there lies nowhere."""
+        try:
+            return layout.place_of(self.read()) == (parent.oid, feature.name)
+        except ObjectNotFound:
+            return False
+
+    def target(self, token: str, feature: EFeature) -> "Element":
+        found = self.model.live.get(token)
+        return found if found is not None else self.model.resolve(token, via=(self.oid, feature.name))
+
+    def token(self, target: "Element", feature: EFeature) -> str:
+        return self.model.token(target, feature, beside=self.oid)
+
+    # writing
+
+    def write(self, changes: Mapping[EFeature, Any]) -> None:
+        """Write these features, in one compare-and-swap against what was read last; within an edit, at its end."""
+        cells = {}
+        for feature, raw in changes.items():
+            if feature.kept:
+                cells[feature.column] = encode(feature, raw)
+            else:
+                self._put_aside(feature, raw)
+        if cells:
+            self.swap(cells)
+
+    def _put_aside(self, feature: EFeature, raw: Any) -> None:
+        self.aside = {**(self.aside or {}), feature.name: raw}
+        if raw is UNSET:
+            del self.aside[feature.name]
+
+    def swap(self, cells: Mapping[bytes, bytes | None]) -> None:
+        """Write these cells if nobody has changed the row since it was read, else raise `Conflict`."""
+        self.model.writable()
+        if self.edit is not None:
+            self.edit.stage(cells)
+        else:
+            self.swap_row(self.row if self.row is not None else self.read(), cells)
+
+    def swap_row(self, seen: Row, cells: Mapping[bytes, bytes | None]) -> None:
+        version = seen.get(VERSION)
+        cells = {VERSION: successor(version), **cells}
+        self.row = None  # known again only if all goes well
+        if not self.model.table.swap(self.oid.encode(), version, cells):
+            self.model.load([self])
+            found = self.row.get(VERSION) if self.row else None
+            raise Conflict(self.where(), _text(version), _text(found))
+        self.take(layout.changed(seen, cells), self.model.written())
+
+    def where(self) -> str:
+        return f"{self.model.name}/{self.oid}"
+
+    def _missing(self) -> str:
+        return f"{' of '.join(self.via[::-1])} refers to it, but there is none" if self.via else "there is none"
+
+
+def encode(feature: EFeature, raw: Any) -> bytes | None:
+    """The cell of what a feature holds in a row; None for nothing."""
+    if raw is UNSET or (feature.many and not raw):
+        return None
+    if feature.many:
+        return codecs.encode_refs(raw) if feature.reference else codecs.encode_many(feature.codec, raw)
+    if feature.reference:
+        return codecs.NULL if raw is None else raw.encode()  # type: ignore[no-any-return]
+    return codecs.encode_single(feature.codec, raw)
+
+
+def _text(version: bytes | None) -> str:
+    return "none" if version is None else version.decode()
+
+
+State = Transient | Stored

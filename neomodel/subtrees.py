@@ -1,0 +1,309 @@
+"""Whole containment subtrees: stored at once, moved, taken out of the model, deleted."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from neomodel import layout
+from neomodel.changes import adjust, drop_tokens, lies_in, mirror, unmirror
+from neomodel.errors import Conflict
+from neomodel.kinds import ANYTHING, EClass, EFeature
+from neomodel.states import UNSET, Gone, Stored, Transient, encode
+from neomodel.stores import VERSION, Mutation, Row, successor
+
+if TYPE_CHECKING:
+    from neomodel.model import Model
+    from neomodel.objects import Element
+
+
+def subtree(top: "Element") -> "Iterator[Element]":
+    """The object and all it contains, level by level. One read for each level and 500 objects."""
+    level = [top]
+    while level:
+        yield from level
+        level = [child for parent, found in children_of(level) for child in found]
+
+
+def children_of(parents: "list[Element]") -> "list[tuple[Element, list[Element]]]":
+    """Each object with its children, those alone that say so themselves. One read for 500 of them."""
+    listed: list[tuple[Element, EFeature, list[Element]]] = []
+    for parent in parents:
+        state = parent._neo
+        for feature in state.kind.containments:
+            raw = state.raw(feature)
+            tokens = raw if feature.many else [] if raw is UNSET or raw is None else [raw]
+            listed.append((parent, feature, [state.target(token, feature) for token in tokens]))
+    _load(child for _, _, children in listed for child in children)
+    found: dict[int, list[Element]] = {id(parent): [] for parent in parents}
+    for parent, feature, children in listed:
+        found[id(parent)] += [child for child in children if lies_in(child, parent, feature)]
+    return [(parent, found[id(parent)]) for parent in parents]
+
+
+def _load(objects: "Iterable[Element]") -> None:
+    """Have the rows of all of them."""
+    by_model: dict[Model, list[Stored]] = defaultdict(list)
+    for obj in objects:
+        if isinstance(obj._neo, Stored):
+            by_model[obj._neo.model].append(obj._neo)
+    for model, states in by_model.items():
+        model.refresh(states)
+
+
+# in
+
+
+def settle(parent: "Element", feature: EFeature, children: "list[Element]") -> None:
+    """Make the children's own rows say that they lie here, after the container's list does."""
+    home = parent._neo
+    new = [child for child in children if isinstance(child._neo, Transient)]
+    if new:
+        leave([child for child in new if child._neo.place is not None])
+        _store(home.model, parent, feature, new)
+    for child in children:
+        if not lies_in(child, parent, feature):
+            if child._neo.model is home.model:
+                _move(child, parent, feature)
+            else:
+                _transfer(child, parent, feature)
+
+
+def _move(child: "Element", parent: "Element", feature: EFeature) -> None:
+    state, home = child._neo, parent._neo
+    place = state.place
+    while True:
+        try:
+            state.swap(layout.placed(home.oid, feature.name))
+            break
+        except Conflict:
+            if state.place != place:  # somebody else has moved it
+                drop_tokens(parent, feature, {state.oid})
+                raise
+    if place is not None:
+        drop_tokens(*place, {state.oid})
+
+
+def _transfer(child: "Element", parent: "Element", feature: EFeature) -> None:
+    """Into another model: copied there first, then erased here, so that at no time it is nowhere."""
+    home = parent._neo
+    parts = _gather([child])
+    for part in parts:
+        part.element._neo = part.as_transient()
+    _store(home.model, parent, feature, [child])
+    try:
+        _erase(parts, 1)
+    except Conflict:
+        _erase(_gather([child]), 1)
+        for part in parts:
+            part.element._neo = part.state
+        raise
+
+
+def _store(model: "Model", parent: "Element", feature: EFeature, tops: "list[Element]") -> None:
+    """Write transient subtrees, all rows in as few batches as there can be, then the far ends of their references."""
+    elements = [element for top in tops for element in _transient(top)]
+    above = {id(top): (parent._neo.oid, feature.name) for top in tops}
+    for element in elements:  # ids first: rows refer to one another
+        state = element._neo
+        if id(element) not in above:
+            holder, held = state.place
+            above[id(element)] = holder._neo.oid, held.name
+        state.oid = state.oid or model.new_oid(element, beside=above[id(element)][0])
+    rows = {id(element): _cells(model, element, *above[id(element)]) for element in elements}
+    far = [(element, held, _targets(element, held)) for element in elements for held in element._neo.kind.mirrored]
+    aside = [{f.name: e._neo.values[f.name] for f in _unkept(e)} for e in elements]
+    model.add([(element, rows[id(element)]) for element in elements])
+    for element, values in zip(elements, aside, strict=True):
+        element._neo.aside = values or None
+    inside = set(map(id, elements))
+    for element, held, targets in far:
+        mirror(element, held, gone=[], come=[target for target in targets if id(target) not in inside])
+
+
+def _cells(model: "Model", element: "Element", container: str, feature: str) -> dict[bytes, bytes | None]:
+    """The row of a transient object."""
+    state = element._neo
+    cells = {**layout.placed(container, feature), **state.kind.cells, VERSION: successor(None)}
+    for name, raw in state.values.items():
+        held = state.kind.features[name]
+        if held.stored:
+            cells[held.column] = encode(held, _tokens(model, state.oid, held, raw))
+    return cells
+
+
+def _tokens(model: "Model", oid: str, feature: EFeature, raw: Any) -> Any:
+    if not feature.reference or raw is None:
+        return raw
+    if feature.many:
+        return [model.token(target, feature, beside=oid) for target in raw]
+    return model.token(raw, feature, beside=oid)
+
+
+def _transient(top: "Element") -> "Iterator[Element]":
+    waiting = [top]
+    while waiting:
+        element = waiting.pop()
+        yield element
+        children = [child for feature in element._neo.kind.containments for child in _targets(element, feature)]
+        waiting += reversed(children)
+
+
+def _targets(element: "Element", feature: EFeature) -> "list[Element]":
+    state = element._neo
+    raw = state.raw(feature)
+    tokens = raw if feature.many else [] if raw is UNSET or raw is None else [raw]
+    return [state.target(token, feature) for token in tokens]
+
+
+def _unkept(element: "Element") -> list[EFeature]:
+    state = element._neo
+    return [f for f in state.kind.features.values() if not f.kept and f.name in state.values]
+
+
+# out
+
+
+@attrs.frozen
+class _Part:
+    """A stored object that is about to leave: all that is known of it."""
+
+    element: "Element"
+    state: Stored
+    kind: EClass
+    row: Row
+    values: dict[str, Any]
+    place: Any
+    far: "list[tuple[Element, EFeature, str]]"
+    """Who mirrors it: object, feature, and what it holds there."""
+
+    def as_transient(self) -> Transient:
+        state = Transient(self.kind, self.state.oid)
+        state.values = self.values
+        state.place = self.place
+        return state
+
+
+def leave(tops: "list[Element]") -> None:
+    """Take subtrees out of wherever they are. Stored ones become transient; they keep their ids."""
+    for top in tops:
+        if isinstance(top._neo, Transient) and top._neo.place is not None:
+            parent, feature = top._neo.place
+            top._neo.place = None
+            adjust(parent, feature, lambda raw, top=top, f=feature: _less(raw, top, f))
+    stored = [top for top in tops if isinstance(top._neo, Stored)]
+    if stored:
+        parts = _gather(stored)
+        _erase(parts, len(stored))
+        for part in parts:
+            part.element._neo = part.as_transient()
+
+
+def _less(raw: Any, child: "Element", feature: EFeature) -> Any:
+    return [token for token in raw if token is not child] if feature.many else UNSET
+
+
+def _gather(tops: "list[Element]") -> list[_Part]:
+    """All that is known of subtrees, the tops first. They lie nowhere in what is told of them."""
+    elements = list(dict.fromkeys([*tops, *(element for top in tops for element in subtree(top))]))
+    inside = set(map(id, elements))
+    parts = []
+    for number, element in enumerate(elements):
+        state = element._neo
+        values = {f.name: _value(element, f) for f in state.kind.features.values() if f.stored or not f.kept}
+        far = [
+            (target, mirrored.eOpposite, target._neo.token(element, mirrored.eOpposite))
+            for mirrored in state.kind.mirrored
+            for target in _targets(element, mirrored)
+            if id(target) not in inside and mirrored.eOpposite
+        ]
+        values = {name: value for name, value in values.items() if value is not UNSET and value != []}
+        place = None if number < len(tops) else state.place
+        parts.append(_Part(element, state, state.kind, state.read(), values, place, far))
+    return parts
+
+
+def _value(element: "Element", feature: EFeature) -> Any:
+    if feature.computed:
+        return UNSET
+    raw = element._neo.raw(feature)
+    if not feature.reference or raw is UNSET or raw is None:
+        return list(raw) if feature.many else raw
+    return _targets(element, feature) if feature.many else _targets(element, feature)[0]
+
+
+def _erase(parts: list[_Part], tops: int) -> None:
+    """Remove rows: those at the top first, each by a compare-and-swap, then all below at once; then what refers to them:
+    the far ends of their references, and their entries in containers' lists."""
+    places = [(part, layout.place_of(part.row)) for part in parts[:tops]]
+    for part in parts[:tops]:
+        part.state.swap_row(part.row, layout.erased(part.row))
+    below: dict[Model, list[Mutation]] = defaultdict(list)
+    for part in parts[tops:]:
+        below[part.state.model].append(Mutation(part.state.oid.encode(), layout.erased(part.row)))
+    for model, rows in below.items():
+        model.put(rows)
+    for part in parts:
+        for target, feature, token in part.far:
+            if not isinstance(target._neo, Gone):
+                drop_tokens(target, feature, {token})
+    lists: dict[tuple[int, str], tuple[Element, set[str]]] = {}
+    for part, place in places:
+        if place is not None:
+            parent = part.state.model.element(place[0])
+            lists.setdefault((id(parent), place[1]), (parent, set()))[1].add(part.state.oid)
+    for (_, name), (parent, oids) in lists.items():
+        if not isinstance(parent._neo, Gone):
+            drop_tokens(parent, parent._neo.kind.feature(name), oids)
+
+
+# away
+
+
+@attrs.frozen
+class Deleted:
+    """What `delete` did: how many objects it removed, which features of others it cleared of them, and which
+    references may still point at them, since nothing in the metamodel says where to look for those."""
+
+    objects: int
+    cleared: tuple[str, ...]
+    left: tuple[str, ...]
+
+
+def delete(top: "Element") -> Deleted:
+    """Remove an object and all it contains, and every reference to them that has an opposite."""
+    if isinstance(top._neo, Transient):
+        leave([top])
+        elements = list(_transient(top))
+        kinds = {element._neo.kind for element in elements}
+        cleared = []
+        for element in elements:
+            for feature in element._neo.kind.mirrored:
+                targets = _targets(element, feature)
+                mirror(element, feature, gone=targets, come=[])
+                cleared += [f"{target._neo.where()}.{feature.eOpposite.name}" for target in targets if feature.eOpposite]
+        for element in elements:
+            element._neo = Gone(element._neo.where())
+        return Deleted(len(elements), tuple(cleared), _unfindable(kinds))
+    parts = _gather([top])
+    _erase(parts, 1)
+    cleared = [f"{target._neo.where()}.{feature.name}" for part in parts for target, feature, _ in part.far]
+    for part in parts:
+        part.state.model.live.pop(part.state.oid, None)
+        part.element._neo = Gone(part.state.where())
+    return Deleted(len(parts), tuple(cleared), _unfindable({part.kind for part in parts}))
+
+
+def _unfindable(kinds: set[EClass]) -> tuple[str, ...]:
+    """The references that objects of these classes may be held by, and that have no opposite."""
+    names = frozenset({ANYTHING}).union(*(kind.names for kind in kinds))
+    packages = {id(kind.ePackage): kind.ePackage for kind in kinds}.values()
+    return tuple(
+        str(feature)
+        for package in packages
+        for kind in package.eClassifiers
+        if isinstance(kind, EClass)
+        for feature in kind.eReferences
+        if feature.stored and not feature.containment and not feature.eOpposite and feature.value.type in names
+    )
