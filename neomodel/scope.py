@@ -59,4 +59,6 @@ class Scope:
 
     def conforms(self, type_: TypeName, to: TypeName) -> bool:
         """Whether every object of the one class is one of the other."""
-        return to in (TypeName(ECORE, "EObject"), type_) or any(found == to for found, _ in self.lineage(type_))
+        if to in (TypeName(ECORE, "EObject"), type_):
+            return True
+        return any(to in found.supers for _, found in self.lineage(type_))
