@@ -20,13 +20,15 @@ def check(packages: Iterable[Package], known: Known) -> None:
     `known` gives packages that are known already, by ns_uri; those given come first. They are asked for what the given
     ones refer to and aren't checked themselves. Asks `known` once or more for each namespace referred to.
     """
-    roots = list(packages)
-    fault = next(_faults(roots, Scope(roots, known)), None)
+    fault = next(faults(packages, known), None)
     if fault is not None:
         raise InvalidModel(*fault)
 
 
-def _faults(roots: list[Package], scope: Scope) -> Faults:
+def faults(packages: Iterable[Package], known: Known) -> Faults:
+    """All that `check` would find, as the fields of `InvalidModel`; what follows from another fault is told too."""
+    roots = list(packages)
+    scope = Scope(roots, known)
     for root in roots:
         yield from _names(root.name, root)
     inside = [found for root in roots for found in _with_paths(root, root.name)]
