@@ -40,6 +40,38 @@ class InvalidValue(NeomodelError, ValueError, TypeError):
 
 
 @_error
+class InvalidModel(NeomodelError, ValueError):
+    """A metamodel that makes no sense: fix the declaration. Nothing was changed."""
+
+    sentence = "{where} can't be right: {reason}; fix the declaration"
+    where: str
+    reason: str
+
+
+@_error
+class IncompatibleMetamodel(NeomodelError, ValueError):
+    """A changed package under which existing models would lose something: keep what it breaks, or take a new ns_uri."""
+
+    sentence = (
+        "package {ns_uri!r} can't replace the one registered in {store}: {breaks}; "
+        "keep what existing models need, or register it under another ns_uri"
+    )
+    ns_uri: str
+    store: str
+    breaks: str
+
+
+@_error
+class MetamodelNotFound(NeomodelError, KeyError):
+    """No package of that ns_uri is registered, or was at that time: fix the ns_uri, or register it."""
+
+    sentence = "there is no metamodel {ns_uri!r} in {store}; the nearest are: {near}; fix the ns_uri or register it"
+    ns_uri: str
+    store: str
+    near: str
+
+
+@_error
 class TableNotFound(NeomodelError, KeyError):
     """The table is not there, or not any more: fix the name, or create it."""
 

@@ -25,7 +25,14 @@ LAYERS = (
     ("neomodel.errors",),
     ("neomodel.stores",),
     ("neomodel.codecs", "neomodel.ids", "neomodel.cluster"),
-    ("neomodel.metamodel", "neomodel.soundness", "neomodel.evolution", "neomodel.registry"),
+    (
+        "neomodel.metamodel",
+        "neomodel.metamodel_json",
+        "neomodel.scope",
+        "neomodel.soundness",
+        "neomodel.evolution",
+        "neomodel.registry",
+    ),
     ("neomodel.kinds", "neomodel.layout"),
     ("neomodel.objects", "neomodel.states", "neomodel.changes", "neomodel.collections", "neomodel.declare"),
     ("neomodel.model", "neomodel.repository", "neomodel.xmi"),
@@ -56,6 +63,8 @@ MEANINGLESS = {"util", "utils", "helper", "helpers", "manager", "managers", "com
 # What a caller would catch, by the table of errors in the house style.
 BUILTINS = {
     "InvalidModel": [ValueError],
+    "IncompatibleMetamodel": [ValueError],
+    "MetamodelNotFound": [KeyError],
     "InvalidStore": [ValueError],
     "InvalidValue": [ValueError, TypeError],
     "ObjectNotFound": [KeyError],

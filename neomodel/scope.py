@@ -1,0 +1,64 @@
+"""Classifiers found by name across packages, and what a class has by inheritance.
+
+Ecore's own types are always there. Its data types are those of `ECORE_DATA_TYPES`; every other name of its namespace is
+a class, which has the features of the Ecore that is in scope, or none.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from neomodel.metamodel import ECORE, ECORE_DATA_TYPES, Class, Classifier, DataType, Feature, Package, TypeName
+
+Known = Callable[[str], Package | None]
+"""Gives the package of that ns_uri, a root or a sub-package, from wherever it is kept; None if it isn't."""
+
+
+def unknown(_ns_uri: str) -> None:
+    """The `Known` that knows nothing."""
+
+
+class Scope:
+    """The packages given, sub-packages included, before what `known` gives for other namespaces.
+
+    Makes sense of nonsense too: a type that doesn't exist is None, a cycle of super types is walked once.
+    """
+
+    def __init__(self, packages: Iterable[Package], known: Known = unknown) -> None:
+        self._packages = {package.ns_uri: package for root in packages for package in root.with_subpackages()}
+        self._known = known
+
+    def classifier(self, type_: TypeName) -> Classifier | None:
+        """The classifier of that name, None if there is none."""
+        if type_.ns_uri == ECORE and type_.name in ECORE_DATA_TYPES:
+            return DataType(type_.name)
+        package = self._packages.get(type_.ns_uri) or self._known(type_.ns_uri)
+        if package is not None:
+            return package.classifier(type_.name)
+        return Class(type_.name) if type_.ns_uri == ECORE else None
+
+    def lineage(self, type_: TypeName) -> Iterator[tuple[TypeName, Class]]:
+        """The class, then all its super types there are, each once, those named first before the others."""
+        seen = set()
+        ahead = [type_]
+        while ahead:
+            current = ahead.pop()
+            found = self.classifier(current)
+            if current not in seen and isinstance(found, Class):
+                seen.add(current)
+                yield current, found
+                ahead.extend(reversed(found.supers))
+
+    def features(self, type_: TypeName) -> Iterator[tuple[TypeName, Feature]]:
+        """The features of the class, inherited ones included, each with the class that declares it."""
+        for declaring, found in self.lineage(type_):
+            for feature in found.features:
+                yield declaring, feature
+
+    def feature(self, type_: TypeName, name: str) -> tuple[TypeName, Feature] | None:
+        """The feature of that name of the class, inherited ones included, with the class that declares it."""
+        return next((found for found in self.features(type_) if found[1].name == name), None)
+
+    def conforms(self, type_: TypeName, to: TypeName) -> bool:
+        """Whether every object of the one class is one of the other."""
+        if to in (TypeName(ECORE, "EObject"), type_):
+            return True
+        return any(to in found.supers for _, found in self.lineage(type_))
