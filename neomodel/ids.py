@@ -1,0 +1,168 @@
+"""Object ids. An id is text; the key of the object's row is its UTF-8, and rows are ordered by it.
+
+Three kinds, which can't be taken for one another as long as given ids keep clear of the other two forms:
+
+- **Random**: ``3fa9`` + 12 + 7 characters of 0-9a-v. A shard, which children inherit, so that a subtree is one key
+  range; what only this process has; a counter, so that objects of a shard lie in the order of their making.
+- **Natural**: ``shop.Order#b42#first``, made from the values of a key. Ids of one class sort as the tuples of its keys'
+  texts do. Characters that would spoil that are escaped by others that sort in their place: all up to the comma as
+  ``%2C``, and those from ``~`` to the no-break space as ``~7E``. So no id has white space or control characters of
+  Latin-1, or a comma.
+- **Given**: what an import found; `check_oid` says what is allowed.
+"""
+
+import hashlib
+import itertools
+import os
+import re
+import secrets
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from neomodel.errors import InvalidValue
+
+ROOT = "ROOT"
+"""The row that knows the roots of a model; no object's id."""
+
+LIMIT = 160
+"""Bytes of the longest id. It leaves a column 80 of those that every store takes."""
+
+EXACT = 96
+"""Bytes of a natural id that always count in its place in the order, however long the key is."""
+
+_DIGITS = "0123456789abcdefghijklmnopqrstuv"
+_PAIRS = [first + second for first in _DIGITS for second in _DIGITS]
+_COUNTED = 2**35  # ids that seven digits tell apart
+_RANDOM = re.compile("[0-9a-f]{4}[0-9a-v]{19}")
+
+_SEPARATOR = "#"  # sorts below every character of an escaped part, as does the mark
+_MARK = "$"  # before the hash of a shortened id; in no other natural id
+_KEPT = 100  # bytes of a shortened id before the mark; whole characters, so up to 3 fewer
+_ESCAPED = re.compile("[\0-,~-\xa0]")
+
+
+# random ids
+
+
+def shard() -> str:
+    """A shard at random, one of 65,536: four hexadecimal digits."""
+    return secrets.token_hex(2)
+
+
+def _source() -> tuple[str, Callable[[], int]]:
+    """What distinguishes our ids from all others (60 random bits), and what counts them."""
+    bits = secrets.randbits(60)
+    return "".join(_PAIRS[bits >> shift & 1023] for shift in range(50, -1, -10)), itertools.count().__next__
+
+
+_drawn = _source()
+
+
+def _draw() -> None:
+    global _drawn
+    _drawn = _source()
+
+
+os.register_at_fork(after_in_child=_draw)  # or parent and child would count from the same number
+
+
+def oid_in(shard: str) -> str:
+    """A new id in that shard: nobody else has it, and it sorts after all that this process made there before.
+
+    Threads may ask at once. After 2**35 ids a process begins anew; the order holds for those before and those after.
+    """
+    own, count = _drawn
+    number = count()
+    if number >= _COUNTED:
+        _draw()
+        return oid_in(shard)
+    pairs = _PAIRS
+    high = pairs[number >> 20 & 1023] + pairs[number >> 10 & 1023]
+    return shard + own + _DIGITS[number >> 30] + high + pairs[number & 1023]
+
+
+def shard_of(oid: str) -> str | None:
+    """The shard of a random id; None for one that has not the form of such."""
+    return oid[:4] if len(oid) == 23 and _RANDOM.fullmatch(oid) else None
+
+
+# natural ids
+
+
+def natural(prefix: str, class_name: str, parts: Sequence[str]) -> str:
+    """The id of the object of that class with that key; `parts` are texts by `codecs.key_text`.
+
+    Different arguments give different ids. Ids of one class sort as their parts, compared as tuples; where the key
+    takes more than 160 bytes the id ends in a hash, and the order is kept only where the first 96 bytes tell.
+    """
+    full = _full(prefix, class_name, parts)
+    if len(full) <= LIMIT // 4:  # no character takes more than four bytes
+        return full
+    encoded = full.encode()
+    if len(encoded) <= LIMIT:
+        return full
+    return encoded[:_KEPT].decode(errors="ignore") + _MARK + hashlib.sha256(encoded).hexdigest()[:32]
+
+
+def natural_range(prefix: str, class_name: str, parts: Sequence[str] = ()) -> tuple[bytes, bytes]:
+    """The first row key, and the one after the last, of the objects whose keys begin with these parts, each whole.
+
+    All of them lie in the range. Others do only if the beginning takes more than 96 bytes: then compare keys as well.
+    """
+    full = _full(prefix, class_name, parts).encode()
+    if len(full) <= EXACT:
+        return full, full + b"%"  # after the separator and the mark; an escape would be more of the last part
+    start = full[:EXACT].decode(errors="ignore").encode()
+    return start, start + b"\xff"
+
+
+def _full(prefix: str, class_name: str, parts: Sequence[str]) -> str:
+    return _SEPARATOR.join([_head(prefix, class_name), *map(_escape, parts)])
+
+
+@cache
+def _head(prefix: str, class_name: str) -> str:
+    package = _escape(prefix)
+    if package[:1] == "@":
+        package = "%40" + package[1:]
+    return f"{package}.{_escape(class_name).replace('.', '%2E')}"
+
+
+def _escape(part: str) -> str:
+    return _ESCAPED.sub(_escaped, part)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"%{code:02X}" if code < 0x7E else f"~{code:02X}"
+
+
+# references
+
+
+def ref(oid: str, model: str | None = None) -> str:
+    """How an object is referred to: by its id, and from outside its model as ``@model/id``."""
+    if model is None:
+        return oid
+    if not model or "/" in model or "," in model:
+        raise InvalidValue("the name of a model", model, "a name without slash and comma")
+    return f"@{model}/{oid}"
+
+
+def split_ref(text: str) -> tuple[str | None, str]:
+    """The model, None for the same one, and the id of what `ref` made."""
+    if text[:1] != "@":
+        return None, text
+    model, _, oid = text[1:].partition("/")
+    return model, oid
+
+
+def check_oid(text: object) -> str:
+    """An id that comes from outside, unchanged; `InvalidValue` if no object can have it."""
+    if not isinstance(text, str) or not text or text == ROOT or text[0] == "@":
+        raise InvalidValue("an object id", text, f"text that is not empty, not {ROOT} and does not begin with @")
+    if not text.isprintable() or " " in text or "," in text:
+        raise InvalidValue("an object id", text, "printable characters without spaces and commas")
+    if len(text.encode()) > LIMIT:
+        raise InvalidValue("an object id", text, f"at most {LIMIT} bytes of UTF-8")
+    return text
