@@ -1,3 +1,59 @@
-"""Typed object graphs too large for memory, kept in LMDB or HBase."""
+"""neomodel: models too large for memory, kept in a table store, walked like plain objects.
+
+This module is the public surface; everything in it is documented where it is defined.
+"""
+
+from neomodel.declare import attribute, contains, derived, package, reference
+from neomodel.editing import edit, redo
+from neomodel.errors import (
+    Conflict,
+    FeatureNotFound,
+    IncompatibleMetamodel,
+    InvalidModel,
+    InvalidValue,
+    MetamodelNotFound,
+    ModelExists,
+    ModelNotFound,
+    NeomodelError,
+    ObjectNotFound,
+    OutcomeUnknown,
+    ReadOnly,
+    StoreUnavailable,
+)
+from neomodel.model import Model
+from neomodel.objects import Element, identify, oid
+from neomodel.repository import Repository, connect
+from neomodel.subtrees import Deleted, delete
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Conflict",
+    "Deleted",
+    "Element",
+    "FeatureNotFound",
+    "IncompatibleMetamodel",
+    "InvalidModel",
+    "InvalidValue",
+    "MetamodelNotFound",
+    "Model",
+    "ModelExists",
+    "ModelNotFound",
+    "NeomodelError",
+    "ObjectNotFound",
+    "OutcomeUnknown",
+    "ReadOnly",
+    "Repository",
+    "StoreUnavailable",
+    "attribute",
+    "connect",
+    "contains",
+    "delete",
+    "derived",
+    "edit",
+    "identify",
+    "oid",
+    "package",
+    "redo",
+    "reference",
+]

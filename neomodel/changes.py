@@ -5,7 +5,7 @@ nothing has changed. The writes that follow in other rows (the other end of a re
 container) don't depend on what else those rows hold: they are done again on a newer row if they lose a race. Within
 `nm.edit` they wait until the edit has been written.
 
-A transient object is in no model, so no stored object mirrors a reference of it: the far end is written when it is stored.
+A transient object is in no model, so no stored object mirrors its references: far ends are written when it is stored.
 """
 
 import random
@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from neomodel.checks import check_bound, checked, or_default
 from neomodel.errors import Conflict, InvalidValue, ObjectNotFound
-from neomodel.kinds import ANYTHING, EClass, EFeature
-from neomodel.metamodel import ECORE
+from neomodel.kinds import EFeature
 from neomodel.states import UNSET, Gone, Stored, Transient
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def assign(obj: "Element", feature: EFeature, value: Any) -> None:
     """Let a single-valued feature hold `value`."""
     value = checked(feature, value)
     if not feature.reference:
-        obj._neo.write({feature: _or_default(feature, value)})
+        obj._neo.write({feature: or_default(feature, value)})
     elif feature.container:
         _assign_container(obj, feature, value)
     elif value is not None and value is current(obj, feature):
@@ -133,7 +133,7 @@ def rearrange(obj: "Element", feature: EFeature, values: Iterable[Any]) -> None:
     if feature.unique and len(set(map(id, new)) if feature.reference else set(map(_hashable, new))) < len(new):
         raise InvalidValue(str(feature), new, "no value twice, since it is unique")
     if not feature.reference:
-        _check_bound(feature, len(new))
+        check_bound(feature, len(new))
         obj._neo.write({feature: new})
         return
     state = obj._neo
@@ -144,6 +144,11 @@ def rearrange(obj: "Element", feature: EFeature, values: Iterable[Any]) -> None:
         release(obj, feature, gone)
     else:
         _put(obj, feature, new, lambda _, tokens: tokens, gone=gone)
+
+
+def reorder(obj: "Element", feature: EFeature, raw: list[Any]) -> None:
+    """Let a collection hold what it holds in another order."""
+    obj._neo.write({feature: raw})
 
 
 def withdraw(obj: "Element", feature: EFeature, positions: set[int]) -> None:
@@ -191,7 +196,7 @@ def _arrange(obj: "Element", feature: EFeature, tokens: list[Any], arrange: Arra
     def change(raw: Any) -> Any:
         after = arrange(raw, tokens) if feature.many else arrange([], tokens)[0]
         if feature.many:
-            _check_bound(feature, len(after))
+            check_bound(feature, len(after))
         return after
 
     if repeat:
@@ -315,10 +320,14 @@ def mirror(obj: "Element", feature: EFeature, *, gone: "Iterable[Element]", come
             if partner is not None and partner is not obj:
                 unmirror(partner, feature, target)
         token = target._neo.token(obj, opposite)
-        if opposite.many:
-            adjust(target, opposite, lambda raw, token=token: raw if token in raw else [*raw, token])
-        else:
-            adjust(target, opposite, lambda _, token=token: token)
+        adjust(target, opposite, _with(token, opposite))
+
+
+def _with(token: Any, feature: EFeature) -> Callable[[Any], Any]:
+    """The change by which a feature comes to hold a token."""
+    if feature.many:
+        return lambda raw: raw if token in raw else [*raw, token]
+    return lambda _: token
 
 
 def unmirror(obj: "Element", feature: EFeature, target: "Element") -> None:
@@ -365,49 +374,6 @@ def _follow(state: Any, action: Callable[[], Any]) -> None:
         state.edit.following.append(action)
     else:
         action()
-
-
-# values
-
-
-def checked(feature: EFeature, value: Any) -> Any:
-    """The value as the feature keeps it, or `InvalidValue` naming the feature, what was expected and what was given."""
-    if feature.reference:
-        if value is None and not feature.many:
-            return None
-        kind = feature.eType
-        if not conforms(value, kind):
-            raise InvalidValue(str(feature), value, f"an object of class {kind}")
-        return value
-    codec = feature.codec
-    if value is None and not codec.primitive:
-        return None
-    try:
-        return codec.check(value)
-    except (ValueError, TypeError) as exc:
-        raise InvalidValue(str(feature), value, codec.expected) from exc
-
-
-def conforms(value: Any, kind: Any) -> bool:
-    """Whether `value` is an object of that class. Of one whose row is not known: one get."""
-    state = getattr(value, "_neo", None)
-    if state is None or not isinstance(kind, EClass):
-        return False
-    return kind.type_name == ANYTHING or kind.ePackage.nsURI == ECORE or kind.type_name in state.kind.names
-
-
-def _or_default(feature: EFeature, value: Any) -> Any:
-    """As EMF has it, a feature that can't be unset is set when it differs from its default."""
-    if feature.unsettable or value is None:
-        return UNSET if value is None and feature.default is None and not feature.unsettable else value
-    default = feature.default
-    same = default is not None and feature.codec.encode(value) == feature.codec.encode(default)
-    return UNSET if same else value
-
-
-def _check_bound(feature: EFeature, count: int) -> None:
-    if feature.upperBound > 1 and count > feature.upperBound:
-        raise InvalidValue(f"the number of values of {feature}", count, f"at most {feature.upperBound}")
 
 
 def _without(raw: list[Any], tokens: set[Any]) -> list[Any]:

@@ -97,7 +97,7 @@ class FeatureList(MutableSequence[Any]):
     def insert(self, index: int, value: Any) -> None:
         """Put a value before the one at `index`."""
         self._changeable()
-        changes.insert(self._obj, self._feature, [value], range(len(self))[:index].stop if index else 0)
+        changes.insert(self._obj, self._feature, [value], range(len(self))[index:].start)
 
     def append(self, value: Any) -> None:
         """Put a value at the end. Safe while others append too: nothing is lost."""
@@ -131,14 +131,16 @@ class FeatureList(MutableSequence[Any]):
 
     def move(self, to: int, index: int) -> Any:
         """Bring the value at `index` to position `to`, and return it."""
-        values = list(self)
-        value = values.pop(index)
-        values.insert(to, value)
-        self[:] = values
+        self._changeable()
+        value = self[index]
+        raw = list(self._raw())
+        raw.insert(to, raw.pop(index))
+        changes.reorder(self._obj, self._feature, raw)
         return value
 
     def reverse(self) -> None:
-        self[:] = list(self)[::-1]
+        self._changeable()
+        changes.reorder(self._obj, self._feature, self._raw()[::-1])
 
     def sort(self, *, key: Callable[[Any], Any] | None = None, reverse: bool = False) -> None:
         self[:] = sorted(self, key=key, reverse=reverse)
@@ -156,11 +158,13 @@ class FeatureList(MutableSequence[Any]):
 
     def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
         """The position of a value, or `ValueError`."""
-        for position, found in enumerate(self):
-            if (found is value if self._feature.reference else found == value) and position >= start:
-                if stop is not None and position >= stop:
-                    break
-                return position
+        held = value
+        if self._feature.reference and value in self:
+            held = self._obj._neo.token(value, self._feature)
+        raw = self._raw()
+        last = len(raw) if stop is None else stop
+        if held in raw[start:last]:
+            return raw.index(held, start, last)
         raise InvalidValue(f"a value of {self._feature}", value, "one that it holds")
 
     def _changeable(self) -> None:

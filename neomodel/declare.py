@@ -12,8 +12,8 @@
         def size(self) -> int:                      # methods stay methods of the objects
             return len(self.ownedElements)
 
-An annotation says the type and the bounds: ``str`` is one value that must be there, ``str | None`` or one with a default
-may be missing, ``list[X]`` and ``set[X]`` hold any number, ordered or not. A list of values takes one twice, a list of
+An annotation says the type and the bounds: ``str`` is one value that must be there, ``str | None`` or one with a
+default may be missing, ``list[X]`` and ``set[X]`` hold any number, ordered or not. A list of values takes one twice, one of
 objects does not. ``int`` is any integer; `attribute` names a narrower type. What is no known type is a class of the
 package, so names of classes that come later are fine in quotes.
 """
@@ -31,7 +31,7 @@ import attrs
 
 from neomodel import soundness
 from neomodel.errors import InvalidModel
-from neomodel.kinds import EClass, EEnum, EPackage, ecore
+from neomodel.kinds import EClass, EEnum
 from neomodel.metamodel import (
     ECORE,
     ECORE_DATA_TYPES,
@@ -48,6 +48,7 @@ from neomodel.metamodel import (
     TypeName,
 )
 from neomodel.objects import Access, Element, build
+from neomodel.packages import EPackage, ecore
 
 DECLARED: dict[str, "Declaration"] = {}
 """The packages that were declared in this process, by namespace."""
@@ -73,7 +74,7 @@ class _Spec:
     default: Any = _NOTHING
 
 
-def attribute(default: Any = _NOTHING, *, type: str | None = None, **options: Any) -> Any:
+def attribute(default: Any = _NOTHING, *, type: str | None = None, **options: Any) -> Any:  # noqa: A002  Ecore's word
     """An attribute with more than a type and a default: ``type="EInt"``, ``id``, ``lower``, ``upper``, ``unique``,
     ``ordered``, ``changeable``, ``unsettable``, ``transient``, ``annotations``."""
     if type is not None:
@@ -100,9 +101,7 @@ class _Derived(property):
     pass
 
 
-def package(
-    name: str, ns_uri: str, *, prefix: str | None = None, inside: "Declaration | None" = None
-) -> "Declaration":
+def package(name: str, ns_uri: str, *, prefix: str | None = None, inside: "Declaration | None" = None) -> "Declaration":
     """A new package to declare classes in, if wanted inside another."""
     made = Declaration(Package(name, ns_uri, ns_prefix=prefix or name), inside)
     DECLARED[ns_uri] = made
@@ -120,7 +119,7 @@ class Declaration(EPackage):
         self._checked = 0
 
     @property
-    def value(self) -> Package:  # type: ignore[override]
+    def value(self) -> Package:
         """All that was declared so far."""
         return attrs.evolve(
             self._empty,
@@ -349,7 +348,7 @@ def _remade(cls: Any, kind: EClass) -> type[Any]:
     dropped = {"__dict__", "__weakref__", "__annotations__", *vars(cls).get("__annotations__", {})}
     body = {name: value for name, value in vars(cls).items() if name not in dropped}
     own = {f.name: Access(f) for f in kind.eStructuralFeatures if not f.computed and f.name not in vars(Element)}
-    made = type(cls)(cls.__name__, bases, {**body, **own, "__slots__": (), "eClass": kind})
+    made: type[Any] = type(cls)(cls.__name__, bases, {**body, **own, "__slots__": (), "eClass": kind})
     for value in body.values():  # `super()` and `__class__` in methods mean the new class
         for cell in getattr(_function(value), "__closure__", None) or ():
             if cell.cell_contents is cls:

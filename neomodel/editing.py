@@ -19,7 +19,7 @@ def edit(obj: Element) -> Iterator[Any]:
 
     Reads of the object within the block see its changes, and otherwise the object as it was when the block began; the
     other ends of references follow after the swap. If somebody else has changed it since, nothing is written and
-    `Conflict` is raised. If the block raises, nothing is written. On a transient object it changes nothing to be in one.
+    `Conflict` is raised. If the block raises, nothing is written. Of a transient object nothing is to be written.
     """
     state = obj._neo
     if isinstance(state, Transient):

@@ -4,6 +4,8 @@ Each error is also the builtin a caller would catch, pickles (an executor sends 
 sentence that holds all its fields: what was attempted, on what, what was found, what to do.
 """
 
+import difflib
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import attrs
@@ -69,6 +71,58 @@ class MetamodelNotFound(NeomodelError, KeyError):
     ns_uri: str
     store: str
     near: str
+
+
+@_error
+class FeatureNotFound(NeomodelError, AttributeError):
+    """A class has no such feature, a package no such class: fix the name."""
+
+    sentence = "{where} has no {missing!r}{hint}"
+    where: str
+    missing: str
+    hint: str
+
+
+@_error
+class ObjectNotFound(NeomodelError, KeyError):
+    """An object that is not there, or not any more: fix the reference."""
+
+    sentence = "object {where} can't be read: {reason}; {remedy}"
+    where: str
+    reason: str
+    remedy: str
+
+
+@_error
+class Conflict(NeomodelError):
+    """Somebody else has changed the object since it was read. Nothing was written: read it again, redo the change."""
+
+    sentence = (
+        "{where} was changed by somebody else: version {expected} was read, {found} is there; "
+        "nothing was written, read it again and redo the change (nm.redo does that)"
+    )
+    where: str
+    expected: str
+    found: str
+
+
+@_error
+class ModelNotFound(NeomodelError, KeyError):
+    """The model is not there, or not any more: fix the name, or create it."""
+
+    sentence = "there is no model {model!r} in {store}{hint}"
+    model: str
+    store: str
+    hint: str
+
+
+@_error
+class ModelExists(NeomodelError, ValueError):
+    """The name is taken: open the model that is there, or drop it first."""
+
+    sentence = "model {model!r} already exists in {store}; open it, drop it first or take another name"
+    model: str
+    store: str
 
 
 @_error
@@ -146,3 +200,9 @@ class ClusterFailed(NeomodelError, RuntimeError):
     where: str
     reason: str
     remedy: str
+
+
+def near(name: str, names: Iterable[str]) -> str:
+    """What to say after "there is no such name": the nearest one there is, if any comes near."""
+    found = difflib.get_close_matches(name, list(names), 1)
+    return f"; did you mean {found[0]!r}?" if found else ""

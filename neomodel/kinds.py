@@ -1,30 +1,20 @@
-"""Metamodels at work: packages, classes and features that know one another. The names are EMF's own.
+"""Metamodels at work: classes, features, enums and data types that know one another. The names are EMF's own.
 
-`link` makes them of the values of `metamodel.py`. A class has a Python class, made when first asked for, whose
-instances are its objects.
+They are made of the values of `metamodel.py`, package by package (`packages.link`). A class has a Python class, made
+when first asked for, whose instances are its objects.
 """
 
 import enum
-from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from neomodel import codecs, layout
 from neomodel.codecs import Codec
 from neomodel.errors import FeatureNotFound, InvalidModel, near
-from neomodel.metamodel import (
-    ECORE,
-    ECORE_DATA_TYPES,
-    Attribute,
-    Class,
-    Classifier,
-    DataType,
-    Enum,
-    Feature,
-    Package,
-    Reference,
-    TypeName,
-)
+from neomodel.metamodel import ECORE, Class, Classifier, Enum, Feature, Reference, TypeName
+
+if TYPE_CHECKING:
+    from neomodel.packages import EPackage
 
 
 class EFeature:
@@ -74,9 +64,9 @@ class EFeature:
     @cached_property
     def codec(self) -> Codec:
         """How values of an attribute are checked and stored."""
-        if isinstance(self.eType, EClass):
-            raise InvalidModel(str(self), "it is an attribute, but its type is a class; declare a reference")
-        return self.eType.codec
+        if isinstance(self.eType, EDataType | EEnum):
+            return self.eType.codec
+        raise InvalidModel(str(self), "it is an attribute, but its type is a class; declare a reference")
 
     @cached_property
     def default(self) -> Any:
@@ -269,129 +259,14 @@ class EClass(EClassifier):
         return list(found.values())
 
 
-Find = Callable[[str], "EPackage"]
-Build = Callable[[EClass], type[Any]]
-
-
-class EPackage:
-    """A package. Its classes and enums are attributes, as Python classes: ``java.Package(name="p1")``."""
-
-    def __init__(
-        self, value: Package, find: Find, build: Build, *, parent: "EPackage | None" = None, python: dict[str, Any]
-    ) -> None:
-        self.value = value
-        self.name = value.name
-        self.nsURI = value.ns_uri
-        self.nsPrefix = value.ns_prefix
-        self.eSuperPackage = parent
-        self.find = find
-        self.build = build
-        self.python = python
-        """The Python classes that declare its classifiers; the rest is made."""
-        self.classifiers: dict[str, EClassifier] = {found.name: _classifier(found, self) for found in value.classifiers}
-        self.eSubpackages = [EPackage(sub, find, build, parent=self, python={}) for sub in value.packages]
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        found = self.classifiers.get(name)
-        if found is not None:
-            return found if isinstance(found, EDataType) else found.python  # type: ignore[attr-defined]
-        for package in self.eSubpackages:
-            if package.name == name:
-                return package
-        names = [*self.classifiers, *(package.name for package in self.eSubpackages)]
-        raise FeatureNotFound(f"package {self.name}", name, near(name, names))
-
-    def __dir__(self) -> Iterable[str]:
-        return [*super().__dir__(), *self.classifiers, *(package.name for package in self.eSubpackages)]
-
-    def __repr__(self) -> str:
-        return f"<package {self.name}: {self.nsURI}>"
-
-    @property
-    def eClassifiers(self) -> list[EClassifier]:
-        return list(self.classifiers.values())
-
-    def getEClassifier(self, name: str) -> EClassifier | None:
-        return self.classifiers.get(name)
-
-    def with_subpackages(self) -> "Iterator[EPackage]":
-        yield self
-        for package in self.eSubpackages:
-            yield from package.with_subpackages()
-
-    def resolve(self, name: TypeName) -> EClassifier:
-        """The classifier of that name, in this package or another."""
-        package = self if name.ns_uri == self.nsURI else self.find(name.ns_uri)
-        found = package.classifiers.get(name.name)
-        if found is None:
-            raise InvalidModel(self.name, f"it refers to {name}, which is not there")
-        return found
-
-
-def link(value: Package, find: Find, build: Build, python: dict[str, Any] | None = None) -> EPackage:
-    """The package at work. Others are asked of `find` when one of their types is needed for the first time."""
-    inner: dict[str, EPackage] = {}
-
-    def found(ns_uri: str) -> EPackage:
-        return ecore() if ns_uri == ECORE else inner.get(ns_uri) or find(ns_uri)
-
-    package = EPackage(value, found, build, python=python or {})
-    inner |= {sub.nsURI: sub for sub in package.with_subpackages()}
-    return package
-
-
-_ECORE_CLASSES = ("EObject", "EModelElement", "ENamedElement", "EPackage", "EClassifier", "EClass", "EDataType", "EEnum")
-ANYTHING = TypeName(ECORE, "EObject")
-"""The type whose references hold objects of every class."""
-
-
-def ecore() -> EPackage:
-    """Ecore's own package: its data types, and its classes as types that references may have."""
-    return _ECORE
-
-
-def _no_instances(kind: EClass) -> type[Any]:
-    raise InvalidModel(str(kind), "classes of Ecore itself have no objects here")
-
-
-def _no_other(ns_uri: str) -> EPackage:
-    raise InvalidModel("ecore", f"it does not know {ns_uri}")
-
-
-def _classifier(value: Classifier, package: EPackage) -> EClassifier:
-    made = {Class: EClass, Enum: EEnum, DataType: EDataType}[type(value)]
-    return made(value, package)
-
-
-def _python_enum(value: Enum, package: EPackage) -> type[enum.Enum]:
+def _python_enum(value: Enum, package: "EPackage") -> type[enum.Enum]:
     """A Python enum with a member for each literal; its value is the literal's number, or name where numbers repeat."""
     numbers = [literal.value for literal in value.literals]
     distinct = len(set(numbers)) == len(numbers)
-    members = [
-        (_member_name(literal.name), literal.value if distinct else literal.name) for literal in value.literals
-    ]
+    members = [(_member_name(literal.name), literal.value if distinct else literal.name) for literal in value.literals]
     return enum.Enum(value.name, members, module=package.name)  # type: ignore[return-value]
 
 
 def _member_name(name: str) -> str:
     """Python keeps some names of members to itself."""
     return f"{name}_" if name == "mro" or name.startswith("_") else name
-
-
-_ECORE = EPackage(
-    Package(
-        "ecore",
-        ECORE,
-        classifiers=[
-            *(DataType(name) for name in sorted(ECORE_DATA_TYPES)),
-            *(Class(name, abstract=True) for name in _ECORE_CLASSES),
-        ],
-    ),
-    _no_other,
-    _no_instances,
-    python={},
-)
-
-__all__ = ["ANYTHING", "Attribute", "EClass", "EClassifier", "EDataType", "EEnum", "EFeature", "EPackage", "ecore", "link"]

@@ -11,9 +11,9 @@ cell                 holds
 ``t:version``        what a compare-and-swap of the row compares
 ===================  =====================================================================================
 
-**The child's row decides containment.** What a container's cell lists is an index: an entry counts only if the row of the
-child names that container and feature. So moving an object is one compare-and-swap of its own row, and a crash between
-two rows leaves no object with two containers.
+**The child's row decides containment.** What a container's cell lists is an index: an entry counts only if the row of
+the child names that container and feature. So moving an object is one compare-and-swap of its own row, and a crash
+between two rows leaves no object with two containers.
 """
 
 from neomodel.stores import VERSION, Cells, Row

@@ -4,7 +4,8 @@ Everything here is frozen, compares by content and refers to other types by name
 stored, sent, compared and built in any order. `kinds.py` links such values into classes that have instances.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import attrs
 
@@ -13,6 +14,10 @@ MANY = -1
 
 UNSPECIFIED = -2
 """Ecore's other upper bound: the number is not stated. Read as many."""
+
+
+def _tuple(given: Iterable[Any]) -> tuple[Any, ...]:
+    return tuple(given)
 
 
 def _details(given: Mapping[str, str] | tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
@@ -36,7 +41,7 @@ class Annotation:
 
     source: str
     details: tuple[tuple[str, str], ...] = attrs.field(default=(), converter=_details)
-    annotations: tuple["Annotation", ...] = attrs.field(default=(), converter=tuple)
+    annotations: tuple["Annotation", ...] = attrs.field(default=(), converter=_tuple)
 
 
 @attrs.frozen(kw_only=True)
@@ -56,7 +61,7 @@ class Feature:
     derived: bool = False
     default: str | None = None
     """The default as a literal, as `.ecore` has it: text that the data type's codec reads. None: the type's own."""
-    annotations: tuple[Annotation, ...] = attrs.field(default=(), converter=tuple)
+    annotations: tuple[Annotation, ...] = attrs.field(default=(), converter=_tuple)
 
     @property
     def many(self) -> bool:
@@ -77,7 +82,7 @@ class Reference(Feature):
     containment: bool = False
     opposite: str | None = None
     resolve_proxies: bool = True
-    keys: tuple[str, ...] = attrs.field(default=(), converter=tuple)
+    keys: tuple[str, ...] = attrs.field(default=(), converter=_tuple)
     """Ecore's eKeys: attributes of the referenced class that tell the objects of this collection apart."""
 
 
@@ -86,13 +91,13 @@ class Class:
     """A class. `key` names the features its natural key is made of; empty: its objects get ids of their own."""
 
     name: str = attrs.field(kw_only=False)
-    features: tuple[Feature, ...] = attrs.field(default=(), converter=tuple)
-    supers: tuple[TypeName, ...] = attrs.field(default=(), converter=tuple)
+    features: tuple[Feature, ...] = attrs.field(default=(), converter=_tuple)
+    supers: tuple[TypeName, ...] = attrs.field(default=(), converter=_tuple)
     abstract: bool = False
     interface: bool = False
-    key: tuple[str, ...] = attrs.field(default=(), converter=tuple)
+    key: tuple[str, ...] = attrs.field(default=(), converter=_tuple)
     instance_class: str | None = None
-    annotations: tuple[Annotation, ...] = attrs.field(default=(), converter=tuple)
+    annotations: tuple[Annotation, ...] = attrs.field(default=(), converter=_tuple)
 
 
 @attrs.frozen(kw_only=True)
@@ -102,7 +107,7 @@ class DataType:
     name: str = attrs.field(kw_only=False)
     instance_class: str | None = None
     serializable: bool = True
-    annotations: tuple[Annotation, ...] = attrs.field(default=(), converter=tuple)
+    annotations: tuple[Annotation, ...] = attrs.field(default=(), converter=_tuple)
 
 
 @attrs.frozen(kw_only=True)
@@ -112,7 +117,7 @@ class Literal:
     name: str = attrs.field(kw_only=False)
     value: int = attrs.field(default=0, kw_only=False)
     text: str = attrs.field(default=attrs.Factory(lambda self: self.name, takes_self=True))
-    annotations: tuple[Annotation, ...] = attrs.field(default=(), converter=tuple)
+    annotations: tuple[Annotation, ...] = attrs.field(default=(), converter=_tuple)
 
 
 @attrs.frozen(kw_only=True)
@@ -120,9 +125,9 @@ class Enum:
     """An enum; its first literal is the default of its attributes."""
 
     name: str = attrs.field(kw_only=False)
-    literals: tuple[Literal, ...] = attrs.field(default=(), converter=tuple)
+    literals: tuple[Literal, ...] = attrs.field(default=(), converter=_tuple)
     instance_class: str | None = None
-    annotations: tuple[Annotation, ...] = attrs.field(default=(), converter=tuple)
+    annotations: tuple[Annotation, ...] = attrs.field(default=(), converter=_tuple)
 
 
 Classifier = Class | DataType | Enum
@@ -135,9 +140,9 @@ class Package:
     name: str = attrs.field(kw_only=False)
     ns_uri: str = attrs.field(kw_only=False)
     ns_prefix: str = attrs.field(default=attrs.Factory(lambda self: self.name, takes_self=True))
-    classifiers: tuple[Classifier, ...] = attrs.field(default=(), converter=tuple)
-    packages: tuple["Package", ...] = attrs.field(default=(), converter=tuple)
-    annotations: tuple[Annotation, ...] = attrs.field(default=(), converter=tuple)
+    classifiers: tuple[Classifier, ...] = attrs.field(default=(), converter=_tuple)
+    packages: tuple["Package", ...] = attrs.field(default=(), converter=_tuple)
+    annotations: tuple[Annotation, ...] = attrs.field(default=(), converter=_tuple)
 
     def with_subpackages(self) -> Iterator["Package"]:
         """This package and all below it, each before its own."""

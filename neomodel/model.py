@@ -10,9 +10,10 @@ from neomodel import ids, layout
 from neomodel.codecs import key_text
 from neomodel.collections import FeatureList
 from neomodel.errors import InvalidValue, ReadOnly
-from neomodel.kinds import ANYTHING, EClass, EFeature, ecore, link
+from neomodel.kinds import EClass, EFeature
 from neomodel.metamodel import MANY, Class, Package, Reference
 from neomodel.objects import Element, Unloaded, build
+from neomodel.packages import ANYTHING, ecore, link
 from neomodel.states import UNSET, Cohort, Gone, Stored, Transient
 from neomodel.stores import Mutation, Row
 
@@ -36,8 +37,7 @@ _ROOT_PACKAGE = link(
     lambda _: ecore(),
     build,
 )
-_ROOT_KIND = _ROOT_PACKAGE.classifiers[layout.ROOT_CLASS]
-assert isinstance(_ROOT_KIND, EClass)
+_ROOT_KIND: EClass = _ROOT_PACKAGE.classifiers[layout.ROOT_CLASS]  # type: ignore[assignment]
 _ROOTS = _ROOT_KIND.features[layout.ROOT_CONTENTS]
 
 
@@ -48,7 +48,6 @@ class _RootState(Stored):
 
     @property
     def kind(self) -> EClass:
-        assert isinstance(_ROOT_KIND, EClass)
         return _ROOT_KIND
 
     @property

@@ -12,7 +12,7 @@ from neomodel.collections import FeatureList
 from neomodel.errors import FeatureNotFound, InvalidValue, ObjectNotFound, near
 from neomodel.kinds import EClass, EFeature
 from neomodel.metamodel import ECORE
-from neomodel.states import UNSET, Edit, Stored, Transient
+from neomodel.states import UNSET, Stored, Transient
 
 if TYPE_CHECKING:
     from neomodel.model import Model
@@ -31,6 +31,7 @@ class Element:
         kind = type(self).eClass
         if kind.abstract:
             raise InvalidValue(f"the class of a new object, {kind},", "abstract", "a class that is not abstract")
+        kind.ePackage.check()
         object.__setattr__(self, "_neo", Transient(kind))
         for name, value in features.items():
             feature = kind.feature(name)
@@ -52,13 +53,13 @@ class Element:
         state = self._neo
         try:
             kind = state.kind
-            named = [f for f in kind.features.values() if f.stored and not f.reference and not f.many]
-            named.sort(key=lambda f: (f.name != "name", not getattr(f.value, "id", False)))
-            values = ((f.name, read(self, f)) for f in named if state.raw(f) is not UNSET)
-            shown = ", ".join(f"{name}={_short(value)}" for name, value in list(values)[:3])
-            return f"<{kind} {state.oid or '(not stored)'}{': ' if shown else ''}{shown}>"
         except ObjectNotFound as exc:
             return f"<missing: {exc}>"
+        named = [f for f in kind.features.values() if f.stored and not f.reference and not f.many]
+        named.sort(key=lambda f: (f.name != "name", not getattr(f.value, "id", False)))
+        values = ((f.name, read(self, f)) for f in named if state.raw(f) is not UNSET)
+        shown = ", ".join(f"{name}={_short(value)}" for name, value in list(values)[:3])
+        return f"<{kind} {state.oid or '(not stored)'}{': ' if shown else ''}{shown}>"
 
     def __reduce__(self) -> Any:
         state = self._neo
@@ -127,9 +128,10 @@ class Unloaded(Element):
 
     __slots__ = ()
 
-    @property
-    def __class__(self) -> type[Any]:  # type: ignore[override]
-        return _loaded(self)
+    @property  # type: ignore[misc]
+    def __class__(self) -> type[Any]:
+        python: type[Any] = self._neo.kind.python
+        return python  # and no more: `isinstance` goes by this only while it differs from `type`
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
@@ -189,7 +191,7 @@ def _computed(obj: Element, feature: EFeature) -> Any:
     found = getattr(type(obj), feature.name, None)
     if isinstance(found, property):
         return found.__get__(obj)
-    raise FeatureNotFound(str(obj.eClass), feature.name, "it is volatile: import the module that computes it")
+    raise FeatureNotFound(str(obj.eClass), feature.name, " here: it is volatile, import the module that computes it")
 
 
 def _check_changeable(obj: Element, feature: EFeature) -> None:
@@ -249,4 +251,11 @@ def oid(obj: Element) -> str | None:
     return obj._neo.oid  # type: ignore[no-any-return]
 
 
-__all__ = ["Access", "Edit", "Element", "Unloaded", "accesses", "build", "oid", "read", "write"]
+def identify(obj: Element, oid: str) -> None:
+    """Say which id a transient object will have once it is stored. Whoever says so vouches that it is free."""
+    if not isinstance(obj._neo, Transient) or obj._neo.oid not in (None, oid):
+        raise InvalidValue("an object to name", obj, "a transient one that has no id yet")
+    obj._neo.oid = ids.check_oid(oid)
+
+
+__all__ = ["Access", "Element", "Unloaded", "accesses", "build", "identify", "oid", "read", "write"]

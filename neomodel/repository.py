@@ -9,10 +9,11 @@ from weakref import WeakValueDictionary
 from neomodel import layout
 from neomodel.declare import DECLARED
 from neomodel.errors import InvalidValue, ModelExists, ModelNotFound, TableExists, TableNotFound, near
-from neomodel.kinds import EClass, EPackage, link
+from neomodel.kinds import EClass
 from neomodel.metamodel import Package
 from neomodel.model import Model
 from neomodel.objects import build
+from neomodel.packages import EPackage, link
 from neomodel.registry import Registry
 from neomodel.stores import Store, open_store
 

@@ -25,6 +25,20 @@ def check(packages: Iterable[Package], known: Known) -> None:
         raise InvalidModel(*fault)
 
 
+def check_alone(classifier: Classifier, package: str) -> None:
+    """Raise `InvalidModel` for nonsense that shows in a classifier by itself, before its package is known."""
+    found: list[tuple[str, str]] = []
+    where = f"{package}.{classifier.name}"
+    if isinstance(classifier, Enum):
+        found += _enum(where, classifier)
+    if isinstance(classifier, Class):
+        found += _distinct(where, "feature", (feature.name for feature in classifier.features))
+        for feature in classifier.features:
+            found += _bounds(f"{where}.{feature.name}", feature)
+    if found:
+        raise InvalidModel(*found[0])
+
+
 def faults(packages: Iterable[Package], known: Known) -> Faults:
     """All that `check` would find, as the fields of `InvalidModel`; what follows from another fault is told too."""
     roots = list(packages)
@@ -166,6 +180,10 @@ def _feature(where: str, feature: Feature, scope: Scope) -> Faults:
         yield where, f"an attribute can't have the type {feature.type}, which is a class"
     elif isinstance(feature, Reference) and not isinstance(found, Class):
         yield where, f"a reference can't have the type {feature.type}, which is {_kind(found)}"
+    yield from _bounds(where, feature)
+
+
+def _bounds(where: str, feature: Feature) -> Faults:
     if feature.lower < 0:
         yield where, f"its lower bound is {feature.lower}, expected 0 or more"
     if feature.upper == 0 or feature.upper < UNSPECIFIED:

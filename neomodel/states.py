@@ -109,7 +109,7 @@ class Cohort:
 
 
 class Stored:
-    """An object that has a row. Holds no other object; what it knows of its row is read again when it may be outdated."""
+    """An object that has a row. Holds no other object; its row is read again when it may be outdated."""
 
     __slots__ = ("__weakref__", "aside", "cohort", "decoded", "edit", "epoch", "model", "oid", "row", "via")
 
@@ -252,7 +252,7 @@ def encode(feature: EFeature, raw: Any) -> bytes | None:
     if feature.many:
         return codecs.encode_refs(raw) if feature.reference else codecs.encode_many(feature.codec, raw)
     if feature.reference:
-        return codecs.NULL if raw is None else raw.encode()  # type: ignore[no-any-return]
+        return codecs.NULL if raw is None else raw.encode()
     return codecs.encode_single(feature.codec, raw)
 
 

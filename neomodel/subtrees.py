@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from neomodel import layout
-from neomodel.changes import adjust, drop_tokens, lies_in, mirror, unmirror
+from neomodel.changes import drop_tokens, lies_in, mirror
 from neomodel.errors import Conflict
-from neomodel.kinds import ANYTHING, EClass, EFeature
+from neomodel.kinds import EClass, EFeature
+from neomodel.packages import ANYTHING
 from neomodel.states import UNSET, Gone, Stored, Transient, encode
 from neomodel.stores import VERSION, Mutation, Row, successor
 
@@ -82,7 +83,7 @@ def _move(child: "Element", parent: "Element", feature: EFeature) -> None:
                 drop_tokens(parent, feature, {state.oid})
                 raise
     if place is not None:
-        drop_tokens(*place, {state.oid})
+        drop_tokens(place[0], place[1], {state.oid})
 
 
 def _transfer(child: "Element", parent: "Element", feature: EFeature) -> None:
@@ -191,17 +192,13 @@ def leave(tops: "list[Element]") -> None:
         if isinstance(top._neo, Transient) and top._neo.place is not None:
             parent, feature = top._neo.place
             top._neo.place = None
-            adjust(parent, feature, lambda raw, top=top, f=feature: _less(raw, top, f))
+            drop_tokens(parent, feature, {top})
     stored = [top for top in tops if isinstance(top._neo, Stored)]
     if stored:
         parts = _gather(stored)
         _erase(parts, len(stored))
         for part in parts:
             part.element._neo = part.as_transient()
-
-
-def _less(raw: Any, child: "Element", feature: EFeature) -> Any:
-    return [token for token in raw if token is not child] if feature.many else UNSET
 
 
 def _gather(tops: "list[Element]") -> list[_Part]:
@@ -234,8 +231,8 @@ def _value(element: "Element", feature: EFeature) -> Any:
 
 
 def _erase(parts: list[_Part], tops: int) -> None:
-    """Remove rows: those at the top first, each by a compare-and-swap, then all below at once; then what refers to them:
-    the far ends of their references, and their entries in containers' lists."""
+    """Remove rows: those at the top first, each by a compare-and-swap, then all below at once; then what refers to
+    them: the far ends of their references, and their entries in containers' lists."""
     places = [(part, layout.place_of(part.row)) for part in parts[:tops]]
     for part in parts[:tops]:
         part.state.swap_row(part.row, layout.erased(part.row))
@@ -282,7 +279,9 @@ def delete(top: "Element") -> Deleted:
             for feature in element._neo.kind.mirrored:
                 targets = _targets(element, feature)
                 mirror(element, feature, gone=targets, come=[])
-                cleared += [f"{target._neo.where()}.{feature.eOpposite.name}" for target in targets if feature.eOpposite]
+                cleared += [
+                    f"{target._neo.where()}.{feature.eOpposite.name}" for target in targets if feature.eOpposite
+                ]
         for element in elements:
             element._neo = Gone(element._neo.where())
         return Deleted(len(elements), tuple(cleared), _unfindable(kinds))

@@ -1,0 +1,49 @@
+"""Which values a feature takes."""
+
+from typing import Any
+
+from neomodel.errors import InvalidValue
+from neomodel.kinds import EClass, EFeature
+from neomodel.metamodel import ECORE
+from neomodel.packages import ANYTHING
+from neomodel.states import UNSET
+
+
+def checked(feature: EFeature, value: Any) -> Any:
+    """The value as the feature keeps it, or `InvalidValue` naming the feature, what was expected and what was given."""
+    if feature.reference:
+        if value is None and not feature.many:
+            return None
+        kind = feature.eType
+        if not conforms(value, kind):
+            raise InvalidValue(str(feature), value, f"an object of class {kind}")
+        return value
+    codec = feature.codec
+    if value is None and not codec.primitive:
+        return None
+    try:
+        return codec.check(value)
+    except (ValueError, TypeError) as exc:
+        raise InvalidValue(str(feature), value, codec.expected) from exc
+
+
+def conforms(value: Any, kind: Any) -> bool:
+    """Whether `value` is an object of that class. Of one whose row is not known: one get."""
+    state = getattr(value, "_neo", None)
+    if state is None or not isinstance(kind, EClass):
+        return False
+    return kind.type_name == ANYTHING or kind.ePackage.nsURI == ECORE or kind.type_name in state.kind.names
+
+
+def or_default(feature: EFeature, value: Any) -> Any:
+    """As EMF has it, a feature that can't be unset is set when it differs from its default."""
+    if feature.unsettable or value is None:
+        return UNSET if value is None and feature.default is None and not feature.unsettable else value
+    default = feature.default
+    same = default is not None and feature.codec.encode(value) == feature.codec.encode(default)
+    return UNSET if same else value
+
+
+def check_bound(feature: EFeature, count: int) -> None:
+    if feature.upperBound > 1 and count > feature.upperBound:
+        raise InvalidValue(f"the number of values of {feature}", count, f"at most {feature.upperBound}")
