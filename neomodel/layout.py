@@ -23,6 +23,7 @@ CONTAINER = b"c:container"
 FEATURE = b"c:feature"
 NSURI = b"t:nsuri"
 ECLASS = b"t:eclass"
+PLACE = (b"c:",)
 TYPE = (b"t:",)
 """The columns that tell the class of an object."""
 
@@ -76,6 +77,7 @@ __all__ = [
     "FAMILIES",
     "FEATURE",
     "NSURI",
+    "PLACE",
     "ROOT_CLASS",
     "ROOT_CONTENTS",
     "TYPE",

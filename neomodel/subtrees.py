@@ -82,8 +82,25 @@ def _move(child: "Element", parent: "Element", feature: EFeature) -> None:
             if state.place != place:  # somebody else has moved it
                 drop_tokens(parent, feature, {state.oid})
                 raise
+    if _lies_below(home, state):  # while it was moved here, somebody moved this into it: the later one gives way
+        state.swap(layout.placed(place[0]._neo.oid, place[1].name) if place else layout.placed(None, None))
+        drop_tokens(parent, feature, {state.oid})
+        raise Conflict(home.where(), "one outside", f"one inside {state.where()}")
     if place is not None:
         drop_tokens(place[0], place[1], {state.oid})
+
+
+def _lies_below(below: Stored, above: Stored) -> bool:
+    """Whether an object lies in another now, as their rows say. A get for each ancestor, if there is anything in it."""
+    model = above.model
+    if not any(feature.column in above.read() for feature in above.kind.containments):
+        return False
+    oid: str | None = below.oid
+    while oid is not None and oid != above.oid:
+        row = model.table.get(oid.encode(), columns=layout.PLACE)
+        found = layout.place_of(row or {})
+        oid = found[0] if found else None
+    return oid is not None
 
 
 def _transfer(child: "Element", parent: "Element", feature: EFeature) -> None:
