@@ -32,7 +32,6 @@ EXACT = 96
 
 _DIGITS = "0123456789abcdefghijklmnopqrstuv"
 _PAIRS = [first + second for first in _DIGITS for second in _DIGITS]
-_COUNTED = 2**35  # ids that seven digits tell apart
 _RANDOM = re.compile("[0-9a-f]{4}[0-9a-v]{19}")
 
 _SEPARATOR = "#"  # sorts below every character of an escaped part, as does the mark
@@ -49,10 +48,10 @@ def shard() -> str:
     return secrets.token_hex(2)
 
 
-def _source() -> tuple[str, Callable[[], int]]:
-    """What distinguishes our ids from all others (60 random bits), and what counts them."""
-    bits = secrets.randbits(60)
-    return "".join(_PAIRS[bits >> shift & 1023] for shift in range(50, -1, -10)), itertools.count().__next__
+def _source() -> tuple[str, Callable[[], str]]:
+    """What distinguishes our ids from all others (60 random bits), and the counter, seven digits from 0 up."""
+    own = "".join(secrets.choice(_PAIRS) for _ in range(6))
+    return own, map("".join, itertools.product(_DIGITS, _PAIRS, _PAIRS, _PAIRS)).__next__
 
 
 _drawn = _source()
@@ -72,13 +71,11 @@ def oid_in(shard: str) -> str:
     Threads may ask at once. After 2**35 ids a process begins anew; the order holds for those before and those after.
     """
     own, count = _drawn
-    number = count()
-    if number >= _COUNTED:
+    try:
+        return shard + own + count()  # atomic: the counter is no Python code
+    except StopIteration:
         _draw()
         return oid_in(shard)
-    pairs = _PAIRS
-    high = pairs[number >> 20 & 1023] + pairs[number >> 10 & 1023]
-    return shard + own + _DIGITS[number >> 30] + high + pairs[number & 1023]
 
 
 def shard_of(oid: str) -> str | None:

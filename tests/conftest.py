@@ -5,9 +5,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.cluster_fixture import hbase, hbase3  # noqa: F401  fixtures: from here all modules share one of each
 from tests.stores.kinds import KINDS
+
+# Seconds belong to benchmarks: a test must not fail because the machine is busy.
+settings.register_profile("busy machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy machine")
 
 OUTCOMES = ("passed", "skipped", "failed", "error")
 

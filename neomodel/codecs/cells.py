@@ -21,14 +21,14 @@ def encode_single(codec: Codec, value: Any) -> bytes:
     if value is None:
         return NULL
     cell = codec.encode(value)
-    return NULL + cell if cell[:1] == NULL else cell
+    return cell if cell >= b"\1" or not cell else NULL + cell
 
 
 def decode_single(codec: Codec, cell: bytes) -> Any:
     """The value of a cell; ValueError for what `encode_single` can't have written."""
-    if cell[:1] != NULL:
+    if cell >= b"\1" or not cell:  # the quickest way to ask whether the first byte is not zero
         return codec.decode(cell)
-    return None if len(cell) == 1 else codec.decode(cell[1:])
+    return None if cell == NULL else codec.decode(cell[1:])
 
 
 def encode_many(codec: Codec, values: list[Any]) -> bytes:

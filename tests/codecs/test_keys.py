@@ -9,9 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from neomodel.codecs import NAMES, key_text
-from tests.codecs.values import CODECS, Colour, named, offsets, texts, values
+from tests.codecs.values import CODECS, OPAQUE, Colour, named, offsets, texts, values
 
-ORDERED = [name for name in NAMES if name not in ("EDate",)]
+ORDERED = [name for name in NAMES if name not in ("EDate", *OPAQUE)]
 
 
 def assert_sorted_as(name: str, low: Any, high: Any) -> None:
@@ -55,11 +55,9 @@ def test_dates_sort_by_instant_whatever_their_offset(one: datetime, other: datet
     assert_sorted_as("EDate", one, one.astimezone(UTC))
 
 
-@given(st.lists(texts), st.lists(texts))
-def test_text_is_its_own_key(one: list[str], other: list[str]) -> None:
-    form = named("EString")
-
-    assert [key_text(form, text) for text in one] == one
+@given(texts)
+def test_text_is_its_own_key(text: str) -> None:
+    assert key_text(named("EString"), text) == text
 
 
 GOLDEN: list[tuple[str, Any, str]] = [

@@ -27,6 +27,8 @@ def named(name: str) -> Codec:
 
 CODECS = {name: named(name) for name in NAMES} | {"Colour": COLOUR}
 
+OPAQUE = [name for name in NAMES if CODECS[name].expected == "text (str)" and name != "EString"]
+
 texts = st.text(st.characters(exclude_categories=["Cs"]))
 offsets = st.integers(-86_399, 86_399).map(lambda seconds: timezone(timedelta(seconds=seconds)))
 whole_offsets = st.integers(-23 * 60, 23 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
