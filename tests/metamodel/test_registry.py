@@ -175,6 +175,7 @@ def test_what_is_not_there_is_told_with_what_is_like_it(store: Store) -> None:
 @pytest.mark.parametrize("ns_uri", ["", "x" * (LONGEST + 1), "ä" * (LONGEST // 2 + 1)])
 def test_a_namespace_that_is_no_key_is_refused(ns_uri: str, lmdb: Store) -> None:
     registry = Registry(lmdb)
+    registry.register(java())
 
     with pytest.raises(InvalidModel, match=r"its ns_uri has [0-9]+ bytes, expected 1 to 200"):
         registry.register(Package("x", ns_uri))
