@@ -182,7 +182,7 @@ class Model:
 
     def kind_of(self, row: Row) -> EClass:
         """The class of the object in a row."""
-        name = row[layout.NSURI], row[layout.ECLASS]
+        name = row.get(layout.NSURI, b""), row[layout.ECLASS]
         found = self._kinds.get(name)
         if found is None:
             found = self._kinds[name] = self.repository.kind(name[0].decode(), name[1].decode())
