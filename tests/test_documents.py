@@ -33,4 +33,5 @@ def test_the_demo_runs(tmp_path: Path) -> None:
     )
 
     assert done.returncode == 0, done.stderr
-    assert "now b'Renamed', as of a moment ago b'name of p042.c0007'" in done.stdout
+    assert "was changed by somebody else" in done.stdout
+    assert "now Ada has 4301; then Person 49.1 had 3000" in done.stdout
