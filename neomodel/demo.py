@@ -1,65 +1,115 @@
 """`make demo`: the main job on the embedded store, in a temporary folder, with what it costs."""
 
 import tempfile
+import textwrap
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
-from neomodel.stores import VERSION, Mutation, open_store, successor
+import neomodel as nm
+from neomodel.stores import open_store
 from neomodel.stores.wrappers import Counting
 
-PACKAGES, CLASSES = 100, 200
+DEPARTMENTS, PEOPLE = 50, 200
+
+firm = nm.package("firm", "http://example.org/firm")
+
+
+@firm.define
+class Department:
+    name: str
+    people: list["Person"] = nm.contains(opposite="department")
+
+
+@firm.define
+class Person:
+    name: str
+    salary: int = 3000
+    department: Department | None = nm.reference(opposite="people")
+    boss: "Person | None" = nm.reference(opposite="team")
+    team: set["Person"] = nm.reference(opposite="boss")
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory(prefix="neomodel-demo-") as folder:
         url = f"lmdb:{folder}/demo.db"
-        _write(url)
-        _read(url)
+        _build(url)
+        with Counting(open_store(url)) as store:
+            model = _open(store)
+            person = _navigate(store, model)
+            before = store.table("acme").now()
+            _edit(person, url)
+            _past(model, person, before)
+            _row(person)
 
 
-def _write(url: str) -> None:
-    with open_store(url) as store:
-        table = store.table("jdt")
-        table.create("pct")
-        with _step(f"wrote {PACKAGES * (CLASSES + 1):,} elements, each a row of 5 cells"):
-            table.put_many(_elements())
+def _build(url: str) -> None:
+    with nm.connect(url) as repository:
+        repository.register(firm)
+        model = repository.create("acme")
+        with _step(f"built a model of {DEPARTMENTS * (PEOPLE + 1):,} objects, on disk"):
+            model.roots.extend(_department(number) for number in range(DEPARTMENTS))
 
 
-def _elements() -> Iterator[Mutation]:
-    for package in range(PACKAGES):
-        yield _element(b"p%03d" % package, b"ROOT", b"eContents", b"Package")
-        for number in range(CLASSES):
-            yield _element(
-                b"p%03d.c%04d" % (package, number), b"p%03d" % package, b"ownedElements", b"ClassDeclaration"
-            )
+def _department(number: int) -> Any:
+    people = [firm.Person(name=f"Person {number}.{count}") for count in range(PEOPLE)]
+    for person in people[1:]:
+        person.boss = people[0]
+    return firm.Department(name=f"Department {number}", people=people)
 
 
-def _element(key: bytes, container: bytes, feature: bytes, eclass: bytes) -> Mutation:
-    cells = {b"p:name": b"name of " + key, b"c:container": container, b"c:feature": feature, b"t:eclass": eclass}
-    return Mutation(key, {**cells, VERSION: successor(None)})
+def _open(store: Counting) -> nm.Model:
+    with _step("opened it again: nothing is loaded"):
+        return nm.Repository(store).open("acme")
 
 
-def _read(url: str) -> None:
-    with _step("opened the store again and read one element"), open_store(url) as store:
-        store.table("jdt").get(b"p042.c0007")
+def _navigate(store: Counting, model: nm.Model) -> Any:
+    with _step("walked from a root to a colleague of its last person, as plain objects"):
+        last = model.roots[-1].people[-1]
+        colleague = last.boss.team[0]
+    print(f"    {colleague.name} works in {colleague.department.name}, the boss is {colleague.boss.name}")
 
-    with Counting(open_store(url)) as store:
-        table = store.table("jdt")
-        with _step("read a package and its classes by one scan of a key range"):
-            rows = sum(1 for _ in table.scan(b"p042", b"p043"))
-        print(f"    {rows} rows in {store.calls['scan']} call, {store.cells_read:,} cells")
+    store.reset()
+    with _step(f"added up the salaries of all {DEPARTMENTS * PEOPLE:,} people"):
+        total = sum(person.salary for person in model.all(firm.Person))
+    print(f"    {total:,}, in {store.calls.total()} calls to the store")
+    return colleague
 
-        before = table.now()
-        row = table.get(b"p042.c0007") or {}
-        with _step("renamed a class by compare-and-swap, on disk when it returned"):
-            won = table.swap(b"p042.c0007", row[VERSION], {b"p:name": b"Renamed", VERSION: successor(row[VERSION])})
-        late = table.swap(b"p042.c0007", row[VERSION], {b"p:name": b"Late", VERSION: successor(row[VERSION])})
-        print(f"    the first swap won: {won}; a second one with the same version: {late}")
 
-        now, then = table.get(b"p042.c0007") or {}, table.get(b"p042.c0007", at=before) or {}
-        print(f"    now {now[b'p:name']!r}, as of a moment ago {then[b'p:name']!r}")
-        print(f"    ranges for parallel work: {[region.start for region in table.regions()]}")
+def _edit(person: Any, url: str) -> None:
+    with _step("changed two features by one compare-and-swap, on disk when it returned"), nm.edit(person):
+        person.name = "Ada"
+        person.salary = 4200
+
+    with nm.connect(url) as elsewhere:
+        other = elsewhere.open("acme")[str(nm.oid(person))]
+        try:
+            with nm.edit(person):
+                person.salary += 100
+                other.salary += 1  # somebody else, at the same time
+        except nm.Conflict as conflict:
+            print(textwrap.indent(textwrap.fill(str(conflict), 76), "    "))
+    nm.redo(lambda: _raise_salary(person, 100))
+    print(f"    done again, on what the other one left: {person.salary}")
+
+
+def _raise_salary(person: Any, amount: int) -> None:
+    with nm.edit(person):
+        person.salary += amount
+
+
+def _past(model: nm.Model, person: Any, before: int) -> None:
+    with _step("opened the model as it was before that"):
+        then = model.repository.open("acme", as_of=before)[str(nm.oid(person))]
+        was = then.name, then.salary
+    print(f"    now {person.name} has {person.salary}; then {was[0]} had {was[1]}")
+
+
+def _row(person: Any) -> None:
+    print("             the object's row, as it lies in the store")
+    for column, value in person.eResource.table.get(str(nm.oid(person)).encode()).items():
+        print(f"    {column.decode():12} {value.decode()}")
 
 
 @contextmanager

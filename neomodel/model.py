@@ -182,7 +182,7 @@ class Model:
 
     def kind_of(self, row: Row) -> EClass:
         """The class of the object in a row."""
-        name = row[layout.NSURI], row[layout.ECLASS]
+        name = row.get(layout.NSURI, b""), row[layout.ECLASS]
         found = self._kinds.get(name)
         if found is None:
             found = self._kinds[name] = self.repository.kind(name[0].decode(), name[1].decode())
@@ -256,6 +256,7 @@ class Model:
             oid = element._neo.oid
             if oid in known:
                 element._neo = self._merged(oid, known[oid], cells, epoch)
+                self.live.setdefault(oid, element)
                 continue
             state = Stored(self, oid)
             state.take(layout.changed({}, cells), epoch)
@@ -271,7 +272,8 @@ class Model:
 
     def _merged(self, oid: str, row: Row, cells: dict[bytes, bytes | None], epoch: int) -> Stored:
         """The state of the object that has this key, after it was given what a new one says."""
-        state: Stored = self.element(oid)._neo
+        live = self.live.get(oid)  # may be the new one, which got its id before it was looked for
+        state = live._neo if live is not None and isinstance(live._neo, Stored) else Stored(self, oid)
         state.take(row, epoch)
         former = layout.place_of(row)
         news = {c: value for c, value in cells.items() if c != layout.VERSION and row.get(c) != value}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.cli_fixture import city, refused, repository, run  # noqa: F401  fixtures
 from tests.cluster_fixture import hbase, hbase3  # noqa: F401  fixtures: from here all modules share one of each
 from tests.stores.kinds import KINDS
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from neomodel import __version__
-from neomodel.cli import main, tables
+from neomodel.cli import main, models
 from neomodel.cli.app import command
 from neomodel.errors import StoreUnavailable
 
@@ -20,9 +20,18 @@ PLANNED = {
     "export": ["m", "a.xmi"],
     "check": ["m", "--repair"],
     "register": ["a.ecore"],
-    "metamodels": [],
 }
-WORKING = ("models", "stats", "show", "drop", "cluster up", "cluster down", "cluster status", "cluster url")
+WORKING = (
+    "models",
+    "metamodels",
+    "stats",
+    "show",
+    "drop",
+    "cluster up",
+    "cluster down",
+    "cluster status",
+    "cluster url",
+)
 
 
 def neomodel(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
@@ -96,6 +105,7 @@ def test_no_driver_is_loaded_without_need(arguments: list[str]) -> None:
         (["show"], "missing argument 'NAME'; see `neomodel show --help`"),
         (["show", "m", "--limit", "many"], "invalid value for '--limit'"),
         (["show", "m", "--limit", "0"], "invalid value for '--limit'"),
+        (["show", "m", "--depth", "-1"], "invalid value for '--depth'"),
         (["cluster"], "missing command; see `neomodel cluster --help`"),
         (["cluster", "sideways"], "no such command 'sideways'"),
         (["import", "a.xmi", "--model", "m"], "missing option '--metamodel'"),
@@ -125,10 +135,10 @@ def test_a_command_that_is_not_there_yet_says_so(path: str, capsys: pytest.Captu
 
 
 def failing(error: BaseException) -> Any:
-    def open_store(*_: object, **__: object) -> None:
+    def connect(*_: object, **__: object) -> None:
         raise error
 
-    return open_store
+    return connect
 
 
 @pytest.mark.parametrize(
@@ -152,7 +162,7 @@ def test_every_failure_has_its_exit_status_and_one_sentence(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(tables, "open_store", failing(error))
+    monkeypatch.setattr(models, "connect", failing(error))
 
     assert main(["models"]) == status
 
@@ -166,7 +176,7 @@ def test_every_failure_has_its_exit_status_and_one_sentence(
 def test_only_a_bug_shows_a_traceback_and_only_if_asked(
     error: Exception, shown: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(tables, "open_store", failing(error))
+    monkeypatch.setattr(models, "connect", failing(error))
     monkeypatch.setenv("NEOMODEL_DEBUG", "1")
 
     main(["models"])

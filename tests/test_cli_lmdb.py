@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from neomodel.stores import Mutation, open_store
+import neomodel as nm
+from tests.cli_fixture import library
 from tests.test_cli import assert_one_sentence, neomodel
 
-COMMANDS = [["models"], ["stats", "jdt"], ["show", "jdt"], ["drop", "jdt", "--yes"]]
+COMMANDS = [["models"], ["metamodels"], ["stats", "jdt"], ["show", "jdt"], ["drop", "jdt", "--yes"]]
 
 
 @pytest.fixture
@@ -25,26 +26,30 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def filled(rows: int = 3) -> None:
-    with open_store("lmdb:neomodel.db") as store:
-        store.table("jdt").create(["p"])
-        store.table("jdt").put_many(Mutation(b"%06d" % n, {b"p:name": "größe".encode()}) for n in range(rows))
+def filled(objects: int = 3) -> None:
+    with nm.connect("lmdb:neomodel.db") as repository:
+        repository.register(library)
+        books = [library.Book(title="größe") for _ in range(objects)]
+        for number, book in enumerate(books):
+            nm.identify(book, f"{number:06d}")
+        repository.create("jdt").roots.extend(books)
 
 
-def tables() -> list[str]:
-    with open_store("lmdb:neomodel.db", create=False) as store:
-        return store.tables()
+def models() -> list[str]:
+    with nm.connect("lmdb:neomodel.db", create=False) as repository:
+        return repository.models()
 
 
 def test_the_default_store_is_read_where_it_is_expected(folder: Path) -> None:
     filled()
 
     assert neomodel("models").stdout == "jdt\n"
-    assert neomodel("show", "jdt", "000001").stdout == "000001\n  p:name = größe\n"
-    assert neomodel("stats", "jdt").stdout.splitlines()[-1].split() == ["total", "3", "3", "57"]
-    assert json.loads(neomodel("stats", "jdt", "--json").stdout)["rows"] == 3
+    assert neomodel("show", "jdt", "000001").stdout == 'library.Book 000001  title="größe"\n'
+    assert neomodel("stats", "jdt").stdout.splitlines()[1].split() == ["Book", "http://library", "3"]
+    assert neomodel("metamodels").stdout.splitlines()[1].split()[:4] == ["http://library", "library", "5", "1"]
+    assert json.loads(neomodel("stats", "jdt", "--json").stdout)["objects"] == 3
     assert neomodel("drop", "jdt", "--yes").returncode == 0
-    assert tables() == []
+    assert models() == []
 
 
 @pytest.mark.parametrize("arguments", COMMANDS)
@@ -76,12 +81,14 @@ def test_a_character_that_the_terminal_lacks_is_escaped(folder: Path) -> None:
     run = neomodel("show", "jdt", "000001", env=os.environ | {"PYTHONIOENCODING": "ascii"})
 
     assert (run.returncode, run.stderr) == (0, "")
-    assert run.stdout == "000001\n  p:name = gr\\xf6\\xdfe\n"
+    assert run.stdout == 'library.Book 000001  title="gr\\xf6\\xdfe"\n'
 
 
-@pytest.mark.parametrize("arguments", [["models"], ["stats", "jdt"], ["show", "jdt", "--limit", "9999"]])
+@pytest.mark.parametrize(
+    "arguments", [["models"], ["metamodels"], ["stats", "jdt"], ["show", "jdt", "--limit", "9999"]]
+)
 def test_a_reader_who_leaves_ends_the_command_silently(arguments: list[str], folder: Path) -> None:
-    filled(10_000)
+    filled(5_000)
     reading, writing = os.pipe()
     os.close(reading)
     try:
@@ -133,7 +140,7 @@ def test_drop_goes_ahead_when_told_so(folder: Path, text: bytes) -> None:
     filled()
 
     assert answered(typed(text)) == (0, "", "")
-    assert tables() == []
+    assert models() == []
 
 
 @pytest.mark.parametrize("text", [b"\n", b"n\n", b"what?\n", b"\x04"])
@@ -142,7 +149,7 @@ def test_drop_does_nothing_unless_told_so(folder: Path, text: bytes) -> None:
 
     said = "\nneomodel: nothing was dropped\n"
     assert answered(typed(text)) == (1, "", said if text == b"\x04" else said.lstrip())
-    assert tables() == ["jdt"]
+    assert models() == ["jdt"]
 
 
 def test_an_interrupted_command_says_so_in_one_line(folder: Path) -> None:
@@ -151,4 +158,4 @@ def test_an_interrupted_command_says_so_in_one_line(folder: Path) -> None:
     status, out, err = answered(lambda _, process: os.kill(process, signal.SIGINT))
 
     assert (status, out, err.lstrip("\n")) == (130, "", "neomodel: interrupted\n")  # on a line of its own
-    assert tables() == ["jdt"]
+    assert models() == ["jdt"]

@@ -6,7 +6,7 @@ import typer
 from typer.main import get_command
 
 from neomodel import __version__
-from neomodel.cli import cluster, planned, tables
+from neomodel.cli import cluster, models, planned, show, stats
 from neomodel.cli.frame import Commands, StoreBefore
 
 app = typer.Typer(
@@ -49,21 +49,22 @@ _commands.add(
 _commands.add(planned.export, "neomodel export jdt jdt.xmi", panel=_INTO_AND_OUT, needs="the XMI writer")
 
 _LOOK = "Models: look and look after"
-_commands.add(tables.models, "neomodel models", "neomodel models --json --store lmdb:/data/models.db", panel=_LOOK)
-_commands.add(tables.stats, "neomodel stats jdt", "neomodel stats jdt --json", panel=_LOOK)
+_commands.add(models.models, "neomodel models", "neomodel models --json --store lmdb:/data/models.db", panel=_LOOK)
+_commands.add(stats.stats, "neomodel stats jdt", "neomodel stats jdt --json", panel=_LOOK)
 _commands.add(
-    tables.show,
+    show.show,
     "neomodel show jdt",
     "neomodel show jdt --limit 100",
-    "neomodel show jdt 0x00a1f3",
+    "neomodel show jdt 3fa9cjvlda49rkkj7000001 --depth 1",
+    "neomodel show jdt --json | jq '.objects[].id'",
     panel=_LOOK,
 )
-_commands.add(planned.check, "neomodel check jdt", "neomodel check jdt --repair", panel=_LOOK, needs="the object layer")
-_commands.add(tables.drop, "neomodel drop jdt", "neomodel drop jdt --yes", panel=_LOOK)
+_commands.add(planned.check, "neomodel check jdt", "neomodel check jdt --repair", panel=_LOOK, needs="the checker")
+_commands.add(models.drop, "neomodel drop jdt", "neomodel drop jdt --yes", panel=_LOOK)
 
 _METAMODELS = "Metamodels"
-_commands.add(planned.register, "neomodel register java.ecore", panel=_METAMODELS, needs="the metamodel registry")
-_commands.add(planned.metamodels, "neomodel metamodels", panel=_METAMODELS, needs="the metamodel registry")
+_commands.add(planned.register, "neomodel register java.ecore", panel=_METAMODELS, needs="the reader of .ecore files")
+_commands.add(models.metamodels, "neomodel metamodels", "neomodel metamodels --json", panel=_METAMODELS)
 
 _cluster = typer.Typer(
     help="A local HBase, for development and tests. Whoever uses this machine can read and write what is in it.",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from neomodel.cli.frame import AsJson, say
+from neomodel.cli.grid import print_grid
 
 if TYPE_CHECKING:
     from neomodel.cluster import Status
@@ -99,7 +100,8 @@ def status(folder: Folder = "", as_json: AsJson = False) -> None:
     if as_json:
         print(json.dumps(lines))
     elif lines:
-        _print_table(lines)
+        cells = [["-" if value is None else str(value) for value in line.values()] for line in lines]
+        print_grid(list(lines[0]), cells)
     else:
         say(f"there is no HBase in {Path(folder).resolve()}; `neomodel cluster up` starts one")
     if not found or not all(process.alive for process in found):
@@ -156,13 +158,3 @@ def _lines(process: "Status") -> list[dict[str, Any]]:
         }
         for role, port in process.roles.items()
     ]
-
-
-def _print_table(lines: list[dict[str, Any]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(*lines[0], box=None, pad_edge=False)
-    for line in lines:
-        table.add_row(*("-" if value is None else str(value) for value in line.values()))
-    Console(width=None if sys.stdout.isatty() else 1000, highlight=False).print(table)

@@ -19,9 +19,14 @@ class Refused(Exception):
 
 def say(sentence: str) -> None:
     """One line on stderr. Control characters are shown, not obeyed: some of the text came from outside."""
-    line = " ".join(sentence.split())
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in line)
-    print(f"neomodel: {shown}", file=sys.stderr)
+    print(f"neomodel: {visible(' '.join(sentence.split()))}", file=sys.stderr)
+
+
+def visible(text: str) -> str:
+    """The text with control characters, and others that can't be seen, escaped."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
 
 
 def _store_url(context: typer.Context, given: str) -> str:

@@ -43,7 +43,3 @@ def register(
     store: StoreUrl = "",
 ) -> None:
     """Store metamodels, or a new version of them, beside the models."""
-
-
-def metamodels(store: StoreUrl = "") -> None:
-    """List the metamodels that are registered, with their versions."""

@@ -1,0 +1,87 @@
+"""Commands on whole models and metamodels: which there are, away with one."""
+
+import datetime
+import difflib
+import json
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from neomodel.cli.frame import AsJson, ModelName, Refused, StoreUrl, say
+from neomodel.cli.grid import print_grid
+from neomodel.metamodel import Class, Package
+from neomodel.repository import Repository, connect
+
+
+def models(store: StoreUrl = "", as_json: AsJson = False) -> None:
+    """List the models there are, one name a line. With --json: a list of names."""
+    with connect(store, create=False) as repository:
+        names = repository.models()
+    if as_json:
+        print(json.dumps(names))
+    else:
+        print(*names, sep="\n", end="\n" if names else "")
+
+
+def metamodels(store: StoreUrl = "", as_json: AsJson = False) -> None:
+    """List the metamodels that are registered: the newest version of each, and since when it is there.
+
+    With --json a list of objects is printed; each has ns_uri, name, classes
+    (how many), version (a number) and registered (a time).
+    """
+    with connect(store, create=False) as repository:
+        found = [_described(*repository.registry.versions(ns_uri)[-1]) for ns_uri in repository.metamodels()]
+    if as_json:
+        print(json.dumps(found))
+    elif found:
+        lines = [[str(value) for value in line.values()] for line in found]
+        print_grid(list(found[0]), lines, numbers=("classes", "version"))
+
+
+def _described(version: int, time: int, package: Package) -> dict[str, Any]:
+    kinds = [kind for part in package.with_subpackages() for kind in part.classifiers if isinstance(kind, Class)]
+    since = datetime.datetime.fromtimestamp(time // 1_000_000, datetime.UTC)
+    return {
+        "ns_uri": package.ns_uri,
+        "name": package.name,
+        "classes": len(kinds),
+        "version": version,
+        "registered": since.isoformat().replace("+00:00", "Z"),
+    }
+
+
+def drop(
+    name: ModelName,
+    store: StoreUrl = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Don't ask.")] = False,
+) -> None:
+    """Remove a model and all its history. Asks first."""
+    with connect(store, create=False) as repository:
+        check_there(repository, name)
+        if not yes and not (sys.stdin and sys.stdin.isatty()):
+            raise Refused(f"`drop {name}` would ask first, but stdin is no terminal; say --yes if you are sure")
+        if not yes and not _confirmed(f"Drop {name!r} and all its history from {store}?"):
+            say("nothing was dropped")
+            raise typer.Exit(1)
+        repository.drop(name)
+
+
+def check_there(repository: Repository, name: str) -> None:
+    """Return if there is a model of that name, else refuse with the nearest that is."""
+    names = repository.models()
+    if name not in names:
+        near = difflib.get_close_matches(name, names, 1)
+        remedy = f"did you mean {near[0]!r}?" if near else "`neomodel models` lists those there are"
+        raise Refused(f"there is no model {name!r} in {repository.store.url}; {remedy}")
+
+
+def _confirmed(question: str) -> bool:
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    answer = ""
+    try:
+        answer = sys.stdin.readline()
+    finally:
+        if not answer.endswith("\n"):  # Ctrl-C or Ctrl-D: what is said next begins on a line of its own
+            print(file=sys.stderr)
+    return answer.strip().lower() in ("y", "yes")
