@@ -15,7 +15,7 @@ from benchmarks.lmdb_store import CELLS
 from benchmarks.measure import Case, Result, measure, table
 from neomodel import cluster
 from neomodel.stores import VERSION, Mutation, Table, open_store, successor
-from neomodel.stores.hbase_gateways import thrift2
+from neomodel.stores.hbase_client import thrift2
 from neomodel.stores.hbase_url import GatewayAddress, parse
 
 ROWS, BATCH = 10_000, 1000

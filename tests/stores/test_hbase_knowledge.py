@@ -11,14 +11,13 @@ from neomodel.stores.hbase_gateways import Gateways
 from neomodel.stores.hbase_knowledge import Knowledge
 
 ROOM = 100
-TABLE = b"t"
 
 
 @pytest.fixture
 def knowledge(monkeypatch: pytest.MonkeyPatch) -> Knowledge:
     """One that has little room."""
     monkeypatch.setattr(hbase_knowledge, "_REMEMBERED", ROOM)
-    return Knowledge(Gateways([]))
+    return Knowledge(Gateways([], 1.0))
 
 
 @pytest.fixture
@@ -32,35 +31,35 @@ def _hasty() -> Iterator[None]:
 
 def remember(knowledge: Knowledge, name: bytes, count: int) -> None:
     for number in range(count):
-        knowledge.remember(TABLE, b"%s-%d" % (name, number), b"1-%d" % number, number)
+        knowledge.remember({b"%s-%d" % (name, number): (b"1-%d" % number, number)})
 
 
 def recalled(knowledge: Knowledge, count: int) -> int:
-    return sum(knowledge.remembered(TABLE, b"k-%d" % number, b"1-%d" % number) is not None for number in range(count))
+    return sum(knowledge.remembered(b"k-%d" % number, b"1-%d" % number) is not None for number in range(count))
 
 
 def test_the_versions_seen_last_are_remembered_and_not_many_more(knowledge: Knowledge) -> None:
     remember(knowledge, b"k", 10 * ROOM + 1)
 
     assert all(
-        knowledge.remembered(TABLE, b"k-%d" % number, b"1-%d" % number) == number
+        knowledge.remembered(b"k-%d" % number, b"1-%d" % number) == number
         for number in range(9 * ROOM + 1, 10 * ROOM + 1)
     )
     assert recalled(knowledge, 10 * ROOM + 1) <= 2 * ROOM + 1
 
 
 def test_another_version_than_the_one_seen_is_not_known(knowledge: Knowledge) -> None:
-    knowledge.remember(TABLE, b"k", b"1-a", 7)
+    knowledge.remember({b"k": (b"1-a", 7)})
 
-    assert knowledge.remembered(TABLE, b"k", b"1-a") == 7
-    assert knowledge.remembered(TABLE, b"k", b"2-b") is None
-    assert knowledge.remembered(b"other", b"k", b"1-a") is None
+    assert knowledge.remembered(b"k", b"1-a") == 7
+    assert knowledge.remembered(b"k", b"2-b") is None
+    assert knowledge.remembered(b"l", b"1-a") is None
 
 
 def test_a_row_without_a_version_is_never_known(knowledge: Knowledge) -> None:
-    knowledge.remember(TABLE, b"k", b"", 7)
+    knowledge.remember({b"k": (b"", 7)})
 
-    assert knowledge.remembered(TABLE, b"k", b"") is None
+    assert knowledge.remembered(b"k", b"") is None
 
 
 @pytest.mark.usefixtures("_hasty")
