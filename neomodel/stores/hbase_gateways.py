@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from operator import attrgetter
 from typing import Any, TypeVar
 
+import attrs
 import happybase
 from thriftpy2.protocol import TCyBinaryProtocol
 from thriftpy2.thrift import TException
@@ -30,7 +31,7 @@ from neomodel.stores.hbase_errors import Call, answers
 IDLE = 45  # seconds; a gateway closes a connection that was idle for 60
 CONNECT = 5  # seconds to wait for a connection
 ROUNDS = 2  # how often all gateways are tried
-_WARM = 0.01  # seconds for which a connection is taken to be as it was, by calls that may be repeated
+_WARM = 0.01  # seconds for which a connection is taken to be as it was, by calls that only read
 _SHUNNED = 5.0  # seconds for which a gateway that failed is asked last
 
 T = TypeVar("T")
@@ -49,22 +50,24 @@ class NotSent(Exception):
     """There was no connection, so nothing was asked."""
 
 
+@attrs.define
 class _Link:
     """One connection: what calls are made on, what lies beneath, and since when it is idle."""
 
-    def __init__(self, client: Any, socket: Any) -> None:
-        self.client = client
-        self.socket = socket
-        self.idle_since = 0.0
-        self._poll = select.poll()
-        self._poll.register(socket.sock, select.POLLIN)
+    client: Any
+    socket: Any
+    idle_since: float = 0.0
 
     def fresh(self, *, careful: bool) -> bool:
         """Whether it is still good, as far as can be seen; if not `careful`, it is not looked at after a moment."""
         idle = time.monotonic() - self.idle_since
         if idle < _WARM and not careful:
             return True
-        return idle < IDLE and not self._poll.poll(0)  # nobody speaks unasked: that is the end, or a stray answer
+        if idle > IDLE:
+            return False
+        poll = select.poll()  # unlike `select.select`, for files of any number
+        poll.register(self.socket.sock, select.POLLIN)
+        return not poll.poll(0)  # nobody speaks unasked: what can be read now is the end, or a stray answer
 
     def close(self) -> None:
         self.socket.close()
@@ -265,7 +268,7 @@ class Gateways:
     def _try(self, call: Call, turns: list[Port], ask: Callable[[Any], T]) -> T:
         sent = False
         failure: Exception = NotSent("there is no gateway")
-        careful = not call.repeatable
+        careful = call.writes  # one that goes into a dead connection ends as unknown, for nothing
         for port in turns:
             try:
                 return port.ask(ask, careful=careful)
