@@ -16,7 +16,7 @@ from neomodel.stores import VERSION, Mutation, Store, hbase_gateways, open_store
 from tests.stores.line import KEYS, Line, few_questions, proxied
 from tests.stores.processes import run
 from tests.stores.proxy import Fault, Proxy
-from tests.stores.rows import checked, mutations, number_of
+from tests.stores.rows import KEY, checked, mutations, number_of
 from tests.stores.test_forks import in_fork
 
 TIMEOUT = 2.0  # seconds: long enough that no connection is dropped for it
@@ -170,6 +170,26 @@ def _fork(store: Store, name: str) -> list[int]:
     waits = [in_fork(work), in_fork(work)]
     work()
     return [wait() for wait in waits]
+
+
+def test_streams_open_at_a_fork_go_on_in_the_child_too_on_connections_of_its_own(line: Line) -> None:
+    assert run(_fork_within_streams, line.url, line.table.name) == 0
+
+
+def _fork_within_streams(store: Store, name: str) -> int:
+    table = store.table(name)
+    span = (KEYS[0], KEYS[-1] + b"\0")  # other tests write beside them
+    streams = [table.scan(*span), table.history(*span, columns=[KEY])]
+    for stream in streams:
+        next(stream)
+
+    def go_on() -> None:
+        for stream in streams:
+            assert [item[0] for item in stream] == KEYS[1:]
+
+    wait = in_fork(go_on)
+    go_on()
+    return wait()
 
 
 # several regions

@@ -1,12 +1,14 @@
 """What a process remembers of the rows of an HBase store: enough, not everything, and from any thread."""
 
+import itertools
 import sys
+import tracemalloc
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from neomodel.stores import hbase_knowledge
+from neomodel.stores import hbase_knowledge, successor
 from neomodel.stores.hbase_gateways import Gateways
 from neomodel.stores.hbase_knowledge import Knowledge
 
@@ -60,6 +62,28 @@ def test_a_row_without_a_version_is_never_known(knowledge: Knowledge) -> None:
     knowledge.remember({b"k": (b"", 7)})
 
     assert knowledge.remembered(b"k", b"") is None
+
+
+def test_all_that_is_remembered_after_a_long_scan_takes_a_few_megabytes() -> None:
+    knowledge = Knowledge(Gateways([], 1.0))
+    page, keys = 1000, iter(range(100 * 1000))
+    tracemalloc.start()
+    try:
+        for _ in range(100):
+            numbers = itertools.islice(keys, page)
+            knowledge.remember({b"%016x" % number: (successor(b"1"), 2**50 + number) for number in numbers})
+        taken, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert taken < 4_000_000
+
+
+def test_a_table_that_may_be_another_one_is_forgotten(knowledge: Knowledge) -> None:
+    remember(knowledge, b"k", 3)
+    knowledge.forget()
+
+    assert recalled(knowledge, 3) == 0
 
 
 @pytest.mark.usefixtures("_hasty")
