@@ -70,7 +70,7 @@ class Definition:
     def raise_horizon(self, horizon: int) -> int:
         """When this returns, everybody refuses to read what was before the horizon, which is this or a later one.
 
-        So it is also if others raise it at the same time.
+        So it is also if others raise it at the same time, unless one takes longer than `LEASE` from looking to writing.
         """
         self._raise_horizon(horizon)
         with partly_written("purge"):

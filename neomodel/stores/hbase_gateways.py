@@ -38,11 +38,11 @@ T = TypeVar("T")
 P = TypeVar("P")
 
 
-def side_by_side(jobs: Sequence[Callable[[], T]]) -> list[T]:
-    """All answers, in order; the jobs run at the same time, each in a thread, if there are several."""
+def side_by_side(jobs: Sequence[Callable[[], T]], most: int) -> list[T]:
+    """All answers, in order. If there are several jobs, each runs in a thread, and `most` of them at a time."""
     if len(jobs) == 1:
         return [jobs[0]()]
-    with ThreadPoolExecutor(len(jobs) or 1, thread_name_prefix="neomodel-hbase") as threads:
+    with ThreadPoolExecutor(min(len(jobs), most) or 1, thread_name_prefix="neomodel-hbase") as threads:
         return list(threads.map(lambda job: job(), jobs))
 
 

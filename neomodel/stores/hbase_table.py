@@ -38,6 +38,7 @@ from neomodel.stores.hbase_gateways import Gateways, Pair, side_by_side
 from neomodel.stores.hbase_knowledge import Facts, Knowledge, Locations
 
 _LONGEST_KEY = 32767
+_AT_ONCE = 4  # calls to one gateway, each of `rows.ROWS`: it works on some while others are on their way or read here
 _EVERYTHING = rows.Selection(None, None)
 
 T = TypeVar("T")
@@ -100,7 +101,7 @@ class HBaseTable(Table):
 
         jobs = [partial(read, pair, some) for pair, some in self._by_pair(ordered, lambda key: key)]
         found: dict[bytes, Row] = {}
-        for answer in side_by_side(jobs):
+        for answer in side_by_side(jobs, self._at_once):
             found.update(answer)
         return {key: found[key] for key in ordered if key in found}
 
@@ -210,7 +211,8 @@ class HBaseTable(Table):
         while batch := list(itertools.islice(remaining, rows.ROWS * len(self._gateways.pairs))):
             try:
                 puts = self._puts(batch)
-                side_by_side([partial(write, pair, some) for pair, some in self._by_pair(puts, lambda put: put.row)])
+                jobs = [partial(write, pair, some) for pair, some in self._by_pair(puts, lambda put: put.row)]
+                side_by_side(jobs, self._at_once)
             except StoreUnavailable as exc:
                 if untouched:
                     raise
@@ -230,6 +232,10 @@ class HBaseTable(Table):
         return removed
 
     # how
+
+    @property
+    def _at_once(self) -> int:
+        return _AT_ONCE * len(self._gateways.pairs)
 
     @property
     def _where(self) -> str:
@@ -258,9 +264,10 @@ class HBaseTable(Table):
             for item in items:
                 pair = locations.near(key(item))
                 groups.setdefault(id(pair), (pair, []))[1].append(item)
-        for pair, some in groups.values():
-            for first in range(0, len(some), rows.ROWS):
-                yield pair, some[first : first + rows.ROWS]
+        for first in range(0, len(items), rows.ROWS):  # in turns, so that all pairs are at work
+            for pair, some in groups.values():
+                if part := some[first : first + rows.ROWS]:
+                    yield pair, part
 
     def _selection(self, at: int | None, columns: Columns) -> rows.Selection:
         facts = self._facts()

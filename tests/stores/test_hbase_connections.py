@@ -12,7 +12,7 @@ import pytest
 
 from neomodel.cluster import Cluster
 from neomodel.errors import NeomodelError, StoreUnavailable, TableNotFound
-from neomodel.stores import VERSION, Mutation, Store, hbase_gateways, open_store, successor
+from neomodel.stores import VERSION, Mutation, Store, hbase_gateways, hbase_rows, open_store, successor
 from tests.stores.line import KEYS, Line, few_questions, proxied
 from tests.stores.processes import run
 from tests.stores.proxy import Fault, Proxy
@@ -147,6 +147,16 @@ def test_threads_share_a_pool_and_each_gets_its_own_answers(line: Line) -> None:
         list(pool.map(work, range(THREADS)))
 
     assert all(now - then <= THREADS for now, then in zip(made(line), before, strict=True))
+
+
+def test_many_rows_are_asked_for_by_a_few_threads_however_many_calls_it_takes(
+    line: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = made(line)
+    monkeypatch.setattr(hbase_rows, "ROWS", 50)
+
+    assert list(line.table.get_many(KEYS)) == KEYS
+    assert made(line)[FIRST] - before[FIRST] <= 4
 
 
 def test_a_forked_child_uses_connections_of_its_own_and_both_go_on(line: Line) -> None:
