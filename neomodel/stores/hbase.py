@@ -12,9 +12,11 @@ second; `purge` waits that long before it removes anything. Nothing else deletes
 """
 
 from neomodel.stores.base import DURABLE, SHARED, Store, Table, check_name
-from neomodel.stores.hbase_gateways import ROUNDS, Call, Gateways, Pair
+from neomodel.stores.hbase_definition import OURS
+from neomodel.stores.hbase_errors import Call, Subject
+from neomodel.stores.hbase_gateways import ROUNDS, Gateways, Pair
 from neomodel.stores.hbase_knowledge import Knowledge
-from neomodel.stores.hbase_table import OURS, HBaseTable
+from neomodel.stores.hbase_table import HBaseTable
 from neomodel.stores.hbase_url import HBaseUrl, parse
 
 
@@ -29,16 +31,18 @@ class HBaseStore(Store):
             [
                 Pair(gateway.host, gateway.port1, gateway.port2, gateway.server, settings.timeout)
                 for gateway in settings.gateways
-            ]
+            ],
+            settings.timeout,
         )
-        self._knowledge = Knowledge(self._gateways)
+        self._knowledge: dict[str, Knowledge] = {}
 
     def table(self, name: str) -> Table:
-        full_name = self._prefix + check_name(name).encode()
-        return HBaseTable(self.url, name, full_name, self._gateways, self._knowledge)
+        subject = Subject(self.url, name, self._prefix.decode() + check_name(name))
+        knowledge = self._knowledge.setdefault(name, Knowledge(self._gateways))
+        return HBaseTable(subject, self._gateways, knowledge)
 
     def tables(self) -> list[str]:
-        call = Call("listing tables", self.url, url=self.url)
+        call = Call("listing tables", Subject(self.url))
         found = self._gateways.two(call, lambda client: client.getTableDescriptorsByPattern(".*", False))
         names = [descriptor.tableName.qualifier for descriptor in found if OURS in (descriptor.attributes or {})]
         return sorted(name.removeprefix(self._prefix).decode() for name in names if name.startswith(self._prefix))

@@ -4,6 +4,7 @@
 
 Each ``HOST:PORT`` is the Thrift1 gateway of a pair; in the same order `thrift2` has the port of its Thrift2 gateway on
 that host, and `servers` (may be left out) the region server it stands beside, by the address that HBase has for it.
+An IPv6 address goes in brackets: ``[::1]:9090``.
 
     prefix=team_    put before the names of all tables; what lies outside is not seen
     timeout=30      seconds to wait for an answer
@@ -65,9 +66,10 @@ def parse(url: str) -> HBaseUrl:
 
 def _address(url: str, text: str) -> tuple[str, int]:
     host, colon, port = text.rpartition(":")
-    if not colon or not host:
-        raise InvalidStore(url, f"{text!r} is no HOST:PORT of a Thrift1 gateway")
-    return host, _port(url, port)
+    bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
+    if not colon or not bare or (bare == host and ":" in host):
+        raise InvalidStore(url, f"{text!r} is no HOST:PORT of a Thrift1 gateway; an IPv6 address goes in brackets")
+    return bare, _port(url, port)
 
 
 def _port(url: str, text: str) -> int:
@@ -88,7 +90,7 @@ def _timeout(url: str, text: str) -> float:
 
 def _loopback(host: str) -> bool:
     try:
-        return host == "localhost" or ipaddress.ip_address(host.strip("[]")).is_loopback
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
 

@@ -34,6 +34,10 @@ BAD = {
     "hbase://127.0.0.1:9090?thrift2=9091&timeout=-1": "timeout is '-1'",
     "hbase://127.0.0.1:9090?thrift2=9091&timeout=nan": "timeout is 'nan'",
     "hbase://[::1:9090?thrift2=9091": "must look like",
+    "hbase://::1:9090?thrift2=9091": "in brackets",
+    "hbase://[]:9090?thrift2=9091": "no HOST:PORT|must look like",
+    "hbase://[::1]?thrift2=9091": "no HOST:PORT",
+    "hbase://[2001:db8::1]:9090?thrift2=9091": "2001:db8::1 is not this machine",
     "hbase://hbase.example.org:9090?thrift2=9091": "not this machine",
     "hbase://10.0.0.1:9090?thrift2=9091": "not this machine",
     "hbase://127.0.0.1:9090,10.0.0.1:9090?thrift2=9091,9091": "10.0.0.1 is not this machine",
@@ -77,6 +81,16 @@ def test_a_url_says_which_gateways_there_are_and_what_they_stand_beside() -> Non
 
     assert found.gateways == [GatewayAddress("127.0.0.1", 1, 3, "a:5"), GatewayAddress("localhost", 2, 4, "b:6")]
     assert (found.prefix, found.timeout) == ("team_", 2.5)
+
+
+def test_ipv6_addresses_go_in_brackets_and_mix_with_others() -> None:
+    found = parse("hbase://[::1]:1,127.0.0.1:2,[2001:db8::7]:3?thrift2=4,5,6&insecure=1").gateways
+
+    assert [(gateway.host, gateway.port1, gateway.port2) for gateway in found] == [
+        ("::1", 1, 4),
+        ("127.0.0.1", 2, 5),
+        ("2001:db8::7", 3, 6),
+    ]
 
 
 def test_a_gateway_elsewhere_is_used_if_the_url_says_that_its_network_is_trusted() -> None:
