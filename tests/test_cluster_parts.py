@@ -137,7 +137,7 @@ def test_a_missing_java_is_told_in_one_sentence(tmp_path, monkeypatch):
 def test_the_url_names_each_pair_and_the_server_beside_it():
     url = "hbase://127.0.0.1:9000,127.0.0.1:9002?thrift2=9001,9003&servers=127.0.0.1:9004,127.0.0.1:9005"
 
-    assert Plan(2, 9000).url == url
+    assert Plan(2, 9000).url(Path("x")) == url
 
 
 def test_a_plan_is_kept_in_the_folder(tmp_path):
