@@ -1,4 +1,4 @@
-"""What the gateways of a cluster with TLS prove who they are with: a key of its own, and a certificate signed by itself.
+"""By what the gateways of a cluster with TLS are known: a key of its own, and a certificate signed with that key.
 
 It names 127.0.0.1 and localhost, and is good for ten years. Whoever trusts the certificate file trusts these gateways
 and nobody else.

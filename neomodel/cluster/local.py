@@ -1,8 +1,8 @@
 """Bring a cluster up and down, and tell what runs.
 
 A cluster lives in one folder: `cluster.json` the plan, `conf` the settings, `data` what HBase keeps, `logs` what its
-processes wrote, `run` their process ids, `tls` their key and certificate, `tmp` what they need not keep. All that is known of a cluster is there, so any
-process can work on one that another brought up.
+processes wrote, `run` their process ids, `tls` their key and certificate, `tmp` what they need not keep. All that is
+known of a cluster is there, so any process can work on one that another brought up.
 """
 
 import re

@@ -11,8 +11,10 @@ the machines say. Times of different clients compare only as well as their clock
 second; `purge` waits that long before it removes anything. Nothing else deletes.
 """
 
+from neomodel.errors import InvalidStore
 from neomodel.stores.base import DURABLE, SHARED, Store, Table, check_name
-from neomodel.stores.hbase_gateways import ROUNDS, Call, Gateways, Pair
+from neomodel.stores.hbase_gateways import ROUNDS, Call, Dial, Gateways, Pair, plain
+from neomodel.stores.hbase_http import https
 from neomodel.stores.hbase_knowledge import Knowledge
 from neomodel.stores.hbase_table import OURS, HBaseTable
 from neomodel.stores.hbase_url import HBaseUrl, parse
@@ -21,15 +23,13 @@ from neomodel.stores.hbase_url import HBaseUrl, parse
 class HBaseStore(Store):
     capabilities = frozenset({DURABLE, SHARED})
 
-    def __init__(self, url: str, settings: HBaseUrl) -> None:
-        self.url = url
+    def __init__(self, settings: HBaseUrl) -> None:
+        self.url = settings.shown
         self.settling = int(settings.timeout * 1_000_000) * ROUNDS * len(settings.gateways)
         self._prefix = settings.prefix.encode()
+        dial = _dial(settings)
         self._gateways = Gateways(
-            [
-                Pair(gateway.host, gateway.port1, gateway.port2, gateway.server, settings.timeout)
-                for gateway in settings.gateways
-            ]
+            [Pair(gateway.host, gateway.port1, gateway.port2, gateway.server, dial) for gateway in settings.gateways]
         )
         self._knowledge = Knowledge(self._gateways)
 
@@ -48,4 +48,14 @@ class HBaseStore(Store):
 
 
 def open_url(url: str, rest: str, *, create: bool) -> Store:  # noqa: ARG001  gateways are there or not
-    return HBaseStore(url, parse(url))
+    return HBaseStore(parse(url))
+
+
+def _dial(settings: HBaseUrl) -> Dial:
+    if settings.tls is None:
+        return plain(settings.timeout)
+    try:
+        return https(settings.tls, settings.timeout)
+    except OSError as exc:
+        reason = f"{settings.tls.ca!r} is no readable file of CA certificates ({exc.strerror or exc})"
+        raise InvalidStore(settings.shown, reason) from exc

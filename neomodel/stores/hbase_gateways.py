@@ -29,13 +29,15 @@ from thriftpy2.thrift import TApplicationException, TClient, TException
 from thriftpy2.transport import TCyBufferedTransport, TSocket, TTransportException
 
 from neomodel.errors import InvalidStore, InvalidValue, NeomodelError, OutcomeUnknown, StoreUnavailable, TableNotFound
+from neomodel.stores.hbase_http import CONNECT, Refused
 
 IDLE = 45  # seconds; a gateway closes a connection that was idle for 60
-CONNECT = 5  # seconds to wait for a connection
 ROUNDS = 2  # how often all gateways are tried
 
 T = TypeVar("T")
 P = TypeVar("P")
+Dial = Callable[[str, int], Any]
+"""Makes transports to a host and port, not opened yet, that have what `_Socket` has."""
 
 
 def side_by_side(jobs: Sequence[Callable[[], T]]) -> list[T]:
@@ -68,7 +70,7 @@ class _Link:
     idle_since: float = 0.0
 
     def fresh(self) -> bool:
-        if time.monotonic() - self.idle_since > IDLE:
+        if not self.socket.sock or time.monotonic() - self.idle_since > min(IDLE, self.socket.idle):
             return False
         readable, _, _ = select.select([self.socket.sock], [], [], 0)
         return not readable  # nobody speaks unasked: what can be read now is the end, or a stray answer
@@ -104,11 +106,14 @@ class _Client(TClient):
 
 
 class _HappyConnection(happybase.Connection):  # type: ignore[misc]
-    """A happybase connection that lets its socket be looked at."""
+    """A happybase connection over a transport of ours."""
+
+    def __init__(self, link: Any) -> None:
+        self._link = link
+        super().__init__(autoconnect=False)
 
     def _refresh_thrift_client(self) -> None:
-        self.socket = _socket(self.host, self.port, self.timeout)
-        self.transport = self._transport_class(self.socket)
+        self.transport = self._transport_class(self._link)
         protocol = self._protocol_class(self.transport, decode_response=False)
         self.client = _Client(happybase.connection.Hbase, protocol)
 
@@ -116,10 +121,10 @@ class _HappyConnection(happybase.Connection):  # type: ignore[misc]
 class Port:
     """One gateway: a pool of connections to it. Thread-safe; a forked child has a pool of its own."""
 
-    def __init__(self, host: str, number: int, timeout: float, connect: Callable[[str, int, float], _Link]) -> None:
+    def __init__(self, host: str, number: int, dial: Dial, connect: Callable[[Any], _Link]) -> None:
         self.host = host
         self.number = number
-        self._timeout = timeout
+        self._dial = dial
         self._connect = connect
         self._pool: tuple[int, list[_Link]] = (os.getpid(), [])
 
@@ -164,20 +169,19 @@ class Port:
 
     def _open(self) -> _Link:
         try:
-            return self._connect(self.host, self.number, self._timeout)
+            return self._connect(self._dial(self.host, self.number))
         except (TException, OSError) as exc:
             raise NotSent(f"{self} can't be reached ({_reason(exc)})") from exc
 
 
-def _connect1(host: str, port: int, timeout: float) -> _Link:
-    connection = _HappyConnection(host, port, timeout=int(timeout * 1000), autoconnect=False)
+def _connect1(link: Any) -> _Link:
+    connection = _HappyConnection(link)
     connection.open()
-    _speed_up(connection.socket)
-    return _Link(connection, connection.socket)
+    _speed_up(link)
+    return _Link(connection, link)
 
 
-def _connect2(host: str, port: int, timeout: float) -> _Link:
-    link = _socket(host, port, int(timeout * 1000))
+def _connect2(link: Any) -> _Link:
     transport = TCyBufferedTransport(link)
     protocol = TCyBinaryProtocol(transport, decode_response=False)  # type: ignore[no-untyped-call]
     client = _Client(thrift2().THBaseService, protocol)
@@ -192,9 +196,20 @@ class _Socket(TSocket):
     happybase closes its connections whenever they are collected, so it is not enough to leave them alone.
     """
 
+    idle = IDLE
+
     def __init__(self, **how: Any) -> None:
         super().__init__(**how)  # type: ignore[no-untyped-call]
         self._process = os.getpid()
+        self._heard = False
+
+    def read(self, sz: int) -> bytes:
+        data: bytes = super().read(sz)  # type: ignore[no-untyped-call]
+        if not self._heard and data.startswith((b"\x15\x03", b"HTTP/")):  # a TLS alert, a status line
+            told = f"{self.host}:{self.port} speaks TLS or HTTP; if it is a gateway with TLS, the URL needs tls=1"
+            raise Refused(TTransportException.NOT_OPEN, told)
+        self._heard = True
+        return data
 
     def close(self) -> None:
         if self.sock and self._process != os.getpid():
@@ -203,8 +218,11 @@ class _Socket(TSocket):
         super().close()  # type: ignore[no-untyped-call]
 
 
-def _socket(host: str, port: int, timeout: int) -> Any:
-    return _Socket(host=host, port=port, socket_timeout=timeout, connect_timeout=min(timeout, CONNECT * 1000))
+def plain(timeout: float) -> Dial:
+    """What makes sockets on which nothing is encrypted."""
+    answer = int(timeout * 1000)
+    connect = min(answer, CONNECT * 1000)
+    return lambda host, port: _Socket(host=host, port=port, socket_timeout=answer, connect_timeout=connect)
 
 
 def _speed_up(link: Any) -> None:
@@ -214,9 +232,9 @@ def _speed_up(link: Any) -> None:
 class Pair:
     """The two gateways of a host, and the region server they stand beside, by the address HBase has for it."""
 
-    def __init__(self, host: str, port1: int, port2: int, server: str | None, timeout: float) -> None:
-        self.one = Port(host, port1, timeout, _connect1)
-        self.two = Port(host, port2, timeout, _connect2)
+    def __init__(self, host: str, port1: int, port2: int, server: str | None, dial: Dial) -> None:
+        self.one = Port(host, port1, dial, _connect1)
+        self.two = Port(host, port2, dial, _connect2)
         self.server = server
 
     def close(self) -> None:
@@ -259,7 +277,7 @@ class Gateways:
             except (NotSent, TException, OSError) as exc:
                 left -= 1
                 told = call.refused(exc, str(port)) if isinstance(exc, answers()) else call.failed(exc, sent=True)
-                if not left or not isinstance(told, StoreUnavailable):
+                if not left or isinstance(exc, Refused) or not isinstance(told, StoreUnavailable):
                     raise told from exc
             else:
                 return
@@ -280,6 +298,9 @@ class Gateways:
                     return ask(client)
             except answers() as exc:
                 raise call.refused(exc, str(port)) from exc
+            except Refused as exc:
+                failure = exc
+                break
             except (NotSent, TException, OSError) as exc:
                 failure = exc
                 sent |= not isinstance(exc, NotSent)

@@ -7,19 +7,32 @@ that host, and `servers` (may be left out) the region server it stands beside, b
 
     prefix=team_    put before the names of all tables; what lies outside is not seen
     timeout=30      seconds to wait for an answer
-    insecure=1      needed for a gateway that is not on this machine: nothing is encrypted and nobody asks who you are
+    tls=1           the gateways are in HTTP mode with TLS; their certificates are verified with the CAs of the system
+    ca=FILE         or with those of this file, and no others
+    insecure=1      needed for a gateway without TLS that is not on this machine
 
+**Credentials** are sent with TLS only, as HTTP Basic authentication, which a reverse proxy before the gateways may ask
+for: ``hbase://USER:PASSWORD@HOST:PORT...``, special characters percent-encoded; or ``USER@`` and the password in
+`$NEOMODEL_HBASE_PASSWORD`; or none in the URL and both in `$NEOMODEL_HBASE_USER` and `$NEOMODEL_HBASE_PASSWORD`. The
+URL that a store shows and hands to other processes has no password: it must be in the environment there.
 """
 
 import ipaddress
-from urllib.parse import SplitResult, parse_qsl, urlsplit
+import os
+import re
+from collections.abc import Mapping
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 import attrs
 
 from neomodel.errors import InvalidStore
 
+USER, PASSWORD = "NEOMODEL_HBASE_USER", "NEOMODEL_HBASE_PASSWORD"
 _FORM = "it must look like hbase://HOST:PORT,HOST:PORT?thrift2=PORT,PORT"
-_PARAMETERS = {"thrift2", "servers", "prefix", "timeout", "insecure"}
+_PARAMETERS = {"thrift2", "servers", "prefix", "timeout", "insecure", "tls", "ca", "sasl"}
+_NO_SASL = (
+    "SASL is not supported; let the gateways, or a reverse proxy before them, serve TLS in HTTP mode and use tls=1"
+)
 
 
 @attrs.frozen
@@ -31,36 +44,83 @@ class GatewayAddress:
 
 
 @attrs.frozen
+class Tls:
+    """Whom to trust, if not the CAs of the system; and what to say who we are with, if anything."""
+
+    ca: str | None = None
+    user: str | None = None
+    password: str | None = attrs.field(default=None, repr=False)
+
+
+@attrs.frozen
 class HBaseUrl:
+    """`shown` is the URL without the password; `tls` is None if nothing is encrypted."""
+
+    shown: str
     gateways: list[GatewayAddress]
     prefix: str
     timeout: float
+    tls: Tls | None = None
 
 
 def parse(url: str) -> HBaseUrl:
     """What the URL says, or `InvalidStore` with what is wrong with it."""
-    parts, url = _split(url), _hidden(url)
+    parts, shown = _split(url), hidden(url)
     told = dict(parse_qsl(parts.query, keep_blank_values=True))
-    if parts.path.strip("/") or parts.fragment or "@" in parts.netloc:
-        raise InvalidStore(url, _FORM)
+    who, _, place = parts.netloc.rpartition("@")
+    if parts.path.strip("/") or parts.fragment or "@" in parts.path + parts.query:
+        raise InvalidStore(shown, f"{_FORM}, with special characters of a name, password or file percent-encoded")
     if unknown := told.keys() - _PARAMETERS:
-        raise InvalidStore(url, f"unknown parameter {min(unknown)!r}; there are {', '.join(sorted(_PARAMETERS))}")
-    firsts = [_address(url, text) for text in parts.netloc.split(",")]
+        raise InvalidStore(shown, f"unknown parameter {min(unknown)!r}; there are {', '.join(sorted(_PARAMETERS))}")
+    firsts = [_address(shown, text) for text in place.split(",")]
     seconds = told.get("thrift2", "").split(",")
     servers = told["servers"].split(",") if "servers" in told else [None] * len(firsts)
     if not len(firsts) == len(seconds) == len(servers):
-        raise InvalidStore(url, "thrift2, and servers if given, must have as many entries as there are gateways")
+        raise InvalidStore(shown, "thrift2, and servers if given, must have as many entries as there are gateways")
     gateways = [
-        GatewayAddress(host, port, _port(url, second), server)
+        GatewayAddress(host, port, _port(shown, second), server)
         for (host, port), second, server in zip(firsts, seconds, servers, strict=True)
     ]
+    tls = _tls(shown, told, who)
     for gateway in gateways:
-        if told.get("insecure") != "1" and not _loopback(gateway.host):
-            reason = (
-                f"{gateway.host} is not this machine, and a Thrift gateway neither encrypts nor asks for a password"
-            )
-            raise InvalidStore(url, f"{reason}; if its network is trusted, add insecure=1")
-    return HBaseUrl(gateways, told.get("prefix", ""), _timeout(url, told.get("timeout", "30")))
+        if tls is None and told.get("insecure") != "1" and not _loopback(gateway.host):
+            reason = f"{gateway.host} is not this machine, and without TLS a gateway neither encrypts nor knows anybody"
+            raise InvalidStore(shown, f"{reason}; add tls=1, or insecure=1 if its network is trusted")
+    return HBaseUrl(shown, gateways, told.get("prefix", ""), _timeout(shown, told.get("timeout", "30")), tls)
+
+
+def _tls(url: str, told: Mapping[str, str], who: str) -> Tls | None:
+    """How to speak TLS; None if it is not asked for."""
+    if "sasl" in told:
+        raise InvalidStore(url, _NO_SASL)
+    if "tls" not in told:
+        if who or "ca" in told:
+            raise InvalidStore(url, "a name, a password and ca are for gateways with TLS; add tls=1")
+        return None
+    if told["tls"] != "1":
+        raise InvalidStore(url, f"tls is {told['tls']!r}, expected 1, or no tls at all")
+    if "insecure" in told:
+        raise InvalidStore(
+            url, "insecure is for gateways without TLS; to trust a certificate, name its CA with ca=FILE"
+        )
+    if told.get("ca") == "":
+        raise InvalidStore(url, "ca is empty, expected a file of CA certificates")
+    user, password = _credentials(url, who)
+    return Tls(told.get("ca"), user, password)
+
+
+def _credentials(url: str, who: str) -> tuple[str | None, str | None]:
+    name, _, word = who.partition(":")
+    user = unquote(name) or os.environ.get(USER)
+    password = unquote(word) or os.environ.get(PASSWORD)
+    if not user and not password:
+        return None, None
+    if not user or not password:
+        missing = f"name in ${USER}" if password else f"password in ${PASSWORD}"
+        raise InvalidStore(url, f"there is no {missing}, nor in the URL, to go with what there is")
+    if ":" in user:
+        raise InvalidStore(url, "the name has a colon in it, which HTTP can't carry")
+    return user, password
 
 
 def _address(url: str, text: str) -> tuple[str, int]:
@@ -96,14 +156,17 @@ def _loopback(host: str) -> bool:
 def _split(url: str) -> SplitResult:
     try:
         return urlsplit(url)
-    except ValueError as exc:
-        raise InvalidStore(_hidden(url), _FORM) from exc
+    except ValueError:
+        raise InvalidStore(hidden(url), _FORM) from None  # its text may have the password in it
 
 
-def _hidden(url: str) -> str:
-    """The URL without a name or password that may stand in it: before an @, or in a parameter that is not ours."""
-    scheme, slashes, rest = url.partition("://")
-    place, mark, query = rest.rpartition("@")[2].partition("?")
+def hidden(url: str) -> str:
+    """The URL without what may be a password: all before an @ but a name, and values of parameters not ours."""
+    head, at, rest = url.rpartition("@")
+    if at:
+        name = re.match(r"\w+://((?!%3a)[^:])*", head, re.IGNORECASE)
+        head = name[0] if name else "..."
+    place, mark, query = rest.partition("?")
     told = [pair.partition("=") for pair in query.split("&")]
     shown = [name + equals + (value if name in _PARAMETERS or not value else "...") for name, equals, value in told]
-    return f"{scheme}{slashes}{place}{mark}{'&'.join(shown)}"
+    return f"{head}{at}{place}{mark}{'&'.join(shown)}"
