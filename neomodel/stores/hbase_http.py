@@ -68,8 +68,9 @@ class HttpsTransport:
             self._http.sock = self._context.wrap_socket(self._http.sock, server_hostname=self._host)
             self._http.sock.settimeout(self._timeout)
         except OSError as exc:
+            told = _no_tls(exc) if self._http.sock else str(exc)
             self.close()
-            raise TTransportException(TTransportException.NOT_OPEN, _no_connection(exc)) from exc
+            raise TTransportException(TTransportException.NOT_OPEN, told) from exc
 
     def close(self) -> None:
         """Of what a forked child has from its parent, only its own end."""
@@ -123,10 +124,10 @@ def _headers(tls: Tls) -> dict[str, str]:
     return headers
 
 
-def _no_connection(exc: OSError) -> str:
+def _no_tls(exc: OSError) -> str:
     if isinstance(exc, ssl.SSLCertVerificationError):
         told = exc.verify_message.rstrip(".")
         return f"its certificate is not trusted: {told}; check the host name, or name its CA with ca=FILE"
-    if isinstance(exc, ssl.SSLError):
-        return f"it speaks no TLS that we do: {exc.reason or 'it hung up'}; tls=1 is for gateways in HTTP mode with TLS"
-    return str(exc)
+    reason = exc.reason if isinstance(exc, ssl.SSLError) else None
+    told = reason or ("no answer in time" if isinstance(exc, TimeoutError) else "it hung up")
+    return f"TLS could not be agreed on ({told}); tls=1 is for gateways in HTTP mode with TLS"
