@@ -16,6 +16,7 @@ from neomodel.stores.base import DURABLE, SHARED, Store, Table, check_name
 from neomodel.stores.hbase_gateways import ROUNDS, Call, Dial, Gateways, Pair, plain
 from neomodel.stores.hbase_http import https
 from neomodel.stores.hbase_knowledge import Knowledge
+from neomodel.stores.hbase_sasl import sasl
 from neomodel.stores.hbase_table import OURS, HBaseTable
 from neomodel.stores.hbase_url import HBaseUrl, parse
 
@@ -52,6 +53,14 @@ def open_url(url: str, rest: str, *, create: bool) -> Store:  # noqa: ARG001  ga
 
 
 def _dial(settings: HBaseUrl) -> Dial:
+    if settings.sasl is not None:
+        try:
+            return sasl(plain(settings.timeout), settings.sasl)
+        except OSError as exc:
+            reason = (
+                f"sasl=kerberos needs the MIT Kerberos library of the system ({exc}); install it (libgssapi-krb5-2)"
+            )
+            raise InvalidStore(settings.shown, reason) from exc
     if settings.tls is None:
         return plain(settings.timeout)
     try:

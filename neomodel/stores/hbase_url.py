@@ -9,7 +9,9 @@ that host, and `servers` (may be left out) the region server it stands beside, b
     timeout=30      seconds to wait for an answer
     tls=1           the gateways are in HTTP mode with TLS; their certificates are verified with the CAs of the system
     ca=FILE         or with those of this file, and no others
-    insecure=1      needed for a gateway without TLS that is not on this machine
+    sasl=kerberos   the gateways ask for Kerberos, and encrypt; who we are is what the system's Kerberos says
+    service=hbase   the name by which Kerberos knows them; NAME/HOST if it is by another host than stands here
+    insecure=1      needed for a gateway with neither that is not on this machine
 
 **Credentials** are sent with TLS only, as HTTP Basic authentication, which a reverse proxy before the gateways may ask
 for: ``hbase://USER:PASSWORD@HOST:PORT...``, special characters percent-encoded; or ``USER@`` and the password in
@@ -29,10 +31,7 @@ from neomodel.errors import InvalidStore
 
 USER, PASSWORD = "NEOMODEL_HBASE_USER", "NEOMODEL_HBASE_PASSWORD"
 _FORM = "it must look like hbase://HOST:PORT,HOST:PORT?thrift2=PORT,PORT"
-_PARAMETERS = {"thrift2", "servers", "prefix", "timeout", "insecure", "tls", "ca", "sasl"}
-_NO_SASL = (
-    "SASL is not supported; let the gateways, or a reverse proxy before them, serve TLS in HTTP mode and use tls=1"
-)
+_PARAMETERS = {"thrift2", "servers", "prefix", "timeout", "insecure", "tls", "ca", "sasl", "service"}
 
 
 @attrs.frozen
@@ -54,13 +53,14 @@ class Tls:
 
 @attrs.frozen
 class HBaseUrl:
-    """`shown` is the URL without the password; `tls` is None if nothing is encrypted."""
+    """`shown` is the URL without the password; without `tls` and `sasl` (the service's name) nothing is encrypted."""
 
     shown: str
     gateways: list[GatewayAddress]
     prefix: str
     timeout: float
     tls: Tls | None = None
+    sasl: str | None = None
 
 
 def parse(url: str) -> HBaseUrl:
@@ -81,32 +81,49 @@ def parse(url: str) -> HBaseUrl:
         GatewayAddress(host, port, _port(shown, second), server)
         for (host, port), second, server in zip(firsts, seconds, servers, strict=True)
     ]
-    tls = _tls(shown, told, who)
+    tls, sasl = _tls(shown, told, who), _sasl(shown, told)
+    secure = tls or sasl
+    if secure and "insecure" in told:
+        raise InvalidStore(
+            shown, "insecure is for gateways with neither tls nor sasl; to trust a CA, name it with ca=FILE"
+        )
     for gateway in gateways:
-        if tls is None and told.get("insecure") != "1" and not _loopback(gateway.host):
-            reason = f"{gateway.host} is not this machine, and without TLS a gateway neither encrypts nor knows anybody"
-            raise InvalidStore(shown, f"{reason}; add tls=1, or insecure=1 if its network is trusted")
-    return HBaseUrl(shown, gateways, told.get("prefix", ""), _timeout(shown, told.get("timeout", "30")), tls)
+        if not secure and told.get("insecure") != "1" and not _loopback(gateway.host):
+            reason = f"{gateway.host} is not this machine, and as it is, it neither encrypts nor asks who you are"
+            raise InvalidStore(shown, f"{reason}; add tls=1 or sasl=kerberos, or insecure=1 if its network is trusted")
+    return HBaseUrl(shown, gateways, told.get("prefix", ""), _timeout(shown, told.get("timeout", "30")), tls, sasl)
 
 
 def _tls(url: str, told: Mapping[str, str], who: str) -> Tls | None:
     """How to speak TLS; None if it is not asked for."""
-    if "sasl" in told:
-        raise InvalidStore(url, _NO_SASL)
     if "tls" not in told:
         if who or "ca" in told:
             raise InvalidStore(url, "a name, a password and ca are for gateways with TLS; add tls=1")
         return None
     if told["tls"] != "1":
         raise InvalidStore(url, f"tls is {told['tls']!r}, expected 1, or no tls at all")
-    if "insecure" in told:
-        raise InvalidStore(
-            url, "insecure is for gateways without TLS; to trust a certificate, name its CA with ca=FILE"
-        )
     if told.get("ca") == "":
         raise InvalidStore(url, "ca is empty, expected a file of CA certificates")
     user, password = _credentials(url, who)
     return Tls(told.get("ca"), user, password)
+
+
+def _sasl(url: str, told: Mapping[str, str]) -> str | None:
+    """The service to ask Kerberos for; None if SASL is not asked for."""
+    if "sasl" not in told:
+        if "service" in told:
+            raise InvalidStore(url, "service is for gateways with Kerberos; add sasl=kerberos")
+        return None
+    if told["sasl"] != "kerberos":
+        raise InvalidStore(url, f"sasl is {told['sasl']!r}, expected kerberos: HBase's gateways have no other")
+    if "tls" in told:
+        raise InvalidStore(
+            url, "tls and sasl exclude one another: gateways with TLS are in HTTP mode, where SASL is not"
+        )
+    service = told.get("service", "hbase")
+    if not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", service, re.ASCII):
+        raise InvalidStore(url, f"service is {service!r}, expected NAME or NAME/HOST")
+    return service
 
 
 def _credentials(url: str, who: str) -> tuple[str | None, str | None]:

@@ -111,7 +111,7 @@ def test_who_forgets_tls_is_told(hbase_tls: Cluster) -> None:
 
 
 def test_who_asks_for_tls_where_there_is_none_is_told(hbase: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hbase_http, "CONNECT", 0.5)  # a gateway without TLS may wait for more
+    monkeypatch.setattr(hbase_http, "CONNECT", 0.2)  # a gateway without TLS may wait for more
 
     in_one_sentence(f"{hbase.url}&tls=1", "TLS could not be agreed on .*tls=1 is for gateways in HTTP mode with TLS")
 
