@@ -1,8 +1,8 @@
 """The settings of HBase, HDFS and ZooKeeper, written into the cluster's `conf` folder.
 
-Everything binds to 127.0.0.1. What matters to a store: gateways are in their default mode (thread pool, binary
-protocol, buffered transport) and drop a client that was idle for 60 s; a gateway rides out the death of a region server
-by retrying for up to two minutes, so a client sees one slow call and no error.
+Everything binds to 127.0.0.1. What matters to a store: gateways without TLS are in their default mode (thread pool,
+binary protocol, buffered transport) and drop a client that was idle for 60 s; a gateway rides out the death of a region
+server by retrying for up to two minutes, so a client sees one slow call and no error.
 """
 
 from collections.abc import Mapping

@@ -110,7 +110,7 @@ class _HappyConnection(happybase.Connection):  # type: ignore[misc]
 
     def __init__(self, link: Any) -> None:
         self._link = link
-        super().__init__(autoconnect=False)
+        super().__init__(link.host, link.port, autoconnect=False)
 
     def _refresh_thrift_client(self) -> None:
         self.transport = self._transport_class(self._link)

@@ -36,19 +36,19 @@ def https(tls: Tls, timeout: float) -> Callable[[str, int], "HttpsTransport"]:
 
 
 class HttpsTransport:
-    """A transport for thriftpy2. Like a socket it has `sock`, which is None if there is no connection."""
+    """A transport for thriftpy2. As those on sockets, it has a `sock`, which is None if there is no connection."""
 
     idle = IDLE
 
     def __init__(self, host: str, port: int, timeout: float, context: ssl.SSLContext, tls: Tls) -> None:
-        self._host = host.strip("[]")
-        self._where = f"{host}:{port}"
+        self.host = host.strip("[]")
+        self.port = port
         self._timeout = timeout
         self._context = context
         self._known = tls.user is not None
         self._headers = _headers(tls)
         self._process = os.getpid()
-        self._http = http.client.HTTPConnection(self._host, port, timeout=min(timeout, CONNECT))
+        self._http = http.client.HTTPConnection(self.host, port, timeout=min(timeout, CONNECT))
         self._http.auto_open = 0  # or it would connect by itself, without TLS
         self._closed = True
         self._request = bytearray()
@@ -65,9 +65,9 @@ class HttpsTransport:
         self._closed = False
         try:
             self._http.connect()
-            self._http.sock = self._context.wrap_socket(self._http.sock, server_hostname=self._host)
+            self._http.sock = self._context.wrap_socket(self._http.sock, server_hostname=self.host)
             self._http.sock.settimeout(self._timeout)
-        except OSError as exc:
+        except (OSError, ValueError) as exc:  # the latter for what can be no host's name
             told = _no_tls(exc) if self._http.sock else str(exc)
             self.close()
             raise TTransportException(TTransportException.NOT_OPEN, told) from exc
@@ -97,7 +97,9 @@ class HttpsTransport:
                 self._answer = io.BytesIO(response.read())
         except http.client.HTTPException as exc:
             told = "the connection ended" if isinstance(exc, http.client.RemoteDisconnected) else type(exc).__name__
-            raise TTransportException(TTransportException.UNKNOWN, f"no answer from {self._where} ({told})") from exc
+            raise TTransportException(
+                TTransportException.UNKNOWN, f"no answer from {self.host}:{self.port} ({told})"
+            ) from exc
 
     def read(self, size: int) -> bytes:
         return self._answer.read(size)
@@ -105,7 +107,7 @@ class HttpsTransport:
     def _check(self, response: http.client.HTTPResponse) -> None:
         """Of what the other side says in words, nothing is repeated: it might be what we had sent."""
         status = response.status
-        told = f"{self._where} answered {status} {http.client.responses.get(status, '')}".rstrip()
+        told = f"{self.host}:{self.port} answered {status} {http.client.responses.get(status, '')}".rstrip()
         if status in _CREDENTIALS:
             remedy = "check the name and password" if self._known else "it wants a name and password"
             raise Refused(TTransportException.NOT_OPEN, f"{told}: {remedy}")
@@ -124,7 +126,7 @@ def _headers(tls: Tls) -> dict[str, str]:
     return headers
 
 
-def _no_tls(exc: OSError) -> str:
+def _no_tls(exc: Exception) -> str:
     if isinstance(exc, ssl.SSLCertVerificationError):
         told = exc.verify_message.rstrip(".")
         return f"its certificate is not trusted: {told}; check the host name, or name its CA with ca=FILE"

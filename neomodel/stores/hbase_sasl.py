@@ -30,10 +30,10 @@ def sasl(plain: Callable[[str, int], Any], service: str) -> Callable[[str, int],
 
 
 class SaslTransport:
-    """A transport for thriftpy2. Like a socket it has `sock`, which is None if there is no connection."""
+    """A transport for thriftpy2. As those on sockets, it has a `sock`, which is None if there is no connection."""
 
     def __init__(self, inner: Any, service: str) -> None:
-        self.idle = inner.idle
+        self.host, self.port, self.idle = inner.host, inner.port, inner.idle
         self._inner = inner
         self._service = service
         self._context = Context(service)

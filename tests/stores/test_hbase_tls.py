@@ -106,6 +106,10 @@ def test_a_certificate_of_another_host_is_refused(front: Front) -> None:
     in_one_sentence(url, "its certificate is not trusted: .*'localhost'; check the host name")
 
 
+def test_a_name_that_no_host_can_have_is_told_as_one_that_is_not_there() -> None:
+    in_one_sentence(f"hbase://{'a' * 70}.org:1?thrift2=2&tls=1", "can't be reached .*label")
+
+
 def test_who_forgets_tls_is_told(hbase_tls: Cluster) -> None:
     in_one_sentence(hbase_tls.url.partition("&tls=")[0], "speaks TLS or HTTP; .*the URL needs tls=1")
 
