@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.cluster_fixture import hbase, hbase3  # noqa: F401  fixtures: from here all modules share one of each
+from tests.cluster_fixture import hbase, hbase3, hbase_tls  # noqa: F401  fixtures: from here all modules share one of each
 from tests.stores.kinds import KINDS
 
 OUTCOMES = ("passed", "skipped", "failed", "error")

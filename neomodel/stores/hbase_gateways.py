@@ -23,19 +23,21 @@ import attrs
 import happybase
 from thriftpy2.protocol import TCyBinaryProtocol
 from thriftpy2.thrift import TException
-from thriftpy2.transport import TCyBufferedTransport, TSocket
+from thriftpy2.transport import TCyBufferedTransport, TSocket, TTransportException
 
 from neomodel.stores.hbase_client import Client, reason, thrift2
 from neomodel.stores.hbase_errors import Call, answers
+from neomodel.stores.hbase_http import CONNECT, Refused
 
 IDLE = 45  # seconds; a gateway closes a connection that was idle for 60
-CONNECT = 5  # seconds to wait for a connection
 ROUNDS = 2  # how often all gateways are tried
 _WARM = 0.01  # seconds for which a connection is taken to be as it was, by calls that only read
 _SHUNNED = 5.0  # seconds for which a gateway that failed is asked last
 
 T = TypeVar("T")
 P = TypeVar("P")
+Dial = Callable[[str, int], Any]
+"""Makes transports to a host and port, not opened yet, that have what `_Socket` has."""
 
 
 def side_by_side(jobs: Sequence[Callable[[], T]], most: int) -> list[T]:
@@ -60,10 +62,12 @@ class _Link:
 
     def fresh(self, *, careful: bool) -> bool:
         """Whether it is still good, as far as can be seen; if not `careful`, it is not looked at after a moment."""
+        if not self.socket.sock:
+            return False
         idle = time.monotonic() - self.idle_since
         if idle < _WARM and not careful:
             return True
-        if idle > IDLE:
+        if idle > min(IDLE, self.socket.idle):
             return False
         poll = select.poll()  # unlike `select.select`, for files of any number
         poll.register(self.socket.sock, select.POLLIN)
@@ -74,11 +78,14 @@ class _Link:
 
 
 class _HappyConnection(happybase.Connection):  # type: ignore[misc]
-    """A happybase connection that lets its socket be looked at."""
+    """A happybase connection over a transport of ours."""
+
+    def __init__(self, link: Any) -> None:
+        self._link = link
+        super().__init__(link.host, link.port, autoconnect=False)
 
     def _refresh_thrift_client(self) -> None:
-        self.socket = _socket(self.host, self.port, self.timeout)
-        self.transport = self._transport_class(self.socket)
+        self.transport = self._transport_class(self._link)
         protocol = self._protocol_class(self.transport, decode_response=False)
         self.client = Client(happybase.connection.Hbase, protocol)
 
@@ -99,10 +106,10 @@ def _idle(links: list[_Link], *, careful: bool) -> _Link | None:
 class Port:
     """One gateway: a pool of connections to it. Thread-safe; a forked child has a pool of its own."""
 
-    def __init__(self, host: str, number: int, timeout: float, connect: Callable[[str, int, float], _Link]) -> None:
+    def __init__(self, host: str, number: int, dial: Dial, connect: Callable[[Any], _Link]) -> None:
         self.host = host
         self.number = number
-        self._timeout = timeout
+        self._dial = dial
         self._connect = connect
         self._pool: tuple[int, list[_Link]] = (os.getpid(), [])
         self._shunned_until = 0.0
@@ -156,20 +163,19 @@ class Port:
 
     def _open(self) -> _Link:
         try:
-            return self._connect(self.host, self.number, self._timeout)
+            return self._connect(self._dial(self.host, self.number))
         except (TException, OSError) as exc:
             raise NotSent(f"{self} can't be reached ({reason(exc)})") from exc
 
 
-def _connect1(host: str, port: int, timeout: float) -> _Link:
-    connection = _HappyConnection(host, port, timeout=int(timeout * 1000), autoconnect=False)
+def _connect1(link: Any) -> _Link:
+    connection = _HappyConnection(link)
     connection.open()
-    _speed_up(connection.socket)
-    return _Link(connection, connection.socket)
+    _speed_up(link)
+    return _Link(connection, link)
 
 
-def _connect2(host: str, port: int, timeout: float) -> _Link:
-    link = _socket(host, port, int(timeout * 1000))
+def _connect2(link: Any) -> _Link:
     transport = TCyBufferedTransport(link)
     protocol = TCyBinaryProtocol(transport, decode_response=False)  # type: ignore[no-untyped-call]
     client = Client(thrift2().THBaseService, protocol)
@@ -184,9 +190,20 @@ class _Socket(TSocket):
     happybase closes its connections whenever they are collected, so it is not enough to leave them alone.
     """
 
+    idle = IDLE
+
     def __init__(self, **how: Any) -> None:
         super().__init__(**how)  # type: ignore[no-untyped-call]
         self._process = os.getpid()
+        self._heard = False
+
+    def read(self, sz: int) -> bytes:
+        data: bytes = super().read(sz)  # type: ignore[no-untyped-call]
+        if not self._heard and data.startswith((b"\x15\x03", b"HTTP/")):  # a TLS alert, a status line
+            told = f"{self.host}:{self.port} speaks TLS or HTTP; if it is a gateway with TLS, the URL needs tls=1"
+            raise Refused(TTransportException.NOT_OPEN, told)
+        self._heard = True
+        return data
 
     def close(self) -> None:
         if self.sock and self._process != os.getpid():
@@ -195,10 +212,16 @@ class _Socket(TSocket):
         super().close()  # type: ignore[no-untyped-call]
 
 
-def _socket(host: str, port: int, timeout: int) -> Any:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    waits = {"socket_timeout": timeout, "connect_timeout": min(timeout, CONNECT * 1000)}
-    return _Socket(host=host, port=port, socket_family=family, **waits)
+def plain(timeout: float) -> Dial:
+    """What makes sockets on which nothing is encrypted."""
+    answer = int(timeout * 1000)
+    connect = min(answer, CONNECT * 1000)
+
+    def dial(host: str, port: int) -> Any:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return _Socket(host=host, port=port, socket_family=family, socket_timeout=answer, connect_timeout=connect)
+
+    return dial
 
 
 def _speed_up(link: Any) -> None:
@@ -208,9 +231,9 @@ def _speed_up(link: Any) -> None:
 class Pair:
     """The two gateways of a host, and the region server they stand beside, by the address HBase has for it."""
 
-    def __init__(self, host: str, port1: int, port2: int, server: str | None, timeout: float) -> None:
-        self.one = Port(host, port1, timeout, _connect1)
-        self.two = Port(host, port2, timeout, _connect2)
+    def __init__(self, host: str, port1: int, port2: int, server: str | None, dial: Dial) -> None:
+        self.one = Port(host, port1, dial, _connect1)
+        self.two = Port(host, port2, dial, _connect2)
         self.server = server
 
     def close(self) -> None:
@@ -272,6 +295,9 @@ class Gateways:
         for port in turns:
             try:
                 return port.ask(ask, careful=careful)
+            except Refused as exc:
+                failure = exc
+                break
             except (NotSent, TException, OSError) as exc:
                 self._raise_if_final(call, port, exc)
                 failure = exc
@@ -295,7 +321,7 @@ class Gateways:
             except (NotSent, TException, OSError) as exc:
                 self._raise_if_final(call, port, exc)
                 failures += 1
-                if failures == len(turns):
+                if failures == len(turns) or isinstance(exc, Refused):
                     raise call.failed(reason(exc), sent=True) from exc
             else:
                 return

@@ -24,9 +24,10 @@ THREADS = 6
 FIRST, SECOND = 0, 1  # the gateways of a pair
 
 
-@pytest.fixture(scope="module")
-def module_line(hbase: Cluster) -> Iterator[Line]:
-    with few_questions(), proxied(hbase, TIMEOUT) as line:
+@pytest.fixture(scope="module", params=["hbase", "hbase_tls"])
+def module_line(request: pytest.FixtureRequest) -> Iterator[Line]:
+    """To gateways without and with TLS: what lies on the wire differs, what is promised does not."""
+    with few_questions(), proxied(request.getfixturevalue(request.param), TIMEOUT) as line:
         yield line
 
 
