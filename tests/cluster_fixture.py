@@ -11,10 +11,10 @@ from neomodel import cluster
 from neomodel.cluster import Cluster
 
 
-def running(folder: str, servers: int) -> Iterator[Cluster]:
+def running(folder: str, servers: int, *, tls: bool = False) -> Iterator[Cluster]:
     """A cluster in this folder for as long as the iterator is at its one element."""
     try:
-        yield cluster.up(folder, servers=servers)
+        yield cluster.up(folder, servers=servers, tls=tls)
     finally:
         cluster.down(folder)
 
@@ -23,6 +23,12 @@ def running(folder: str, servers: int) -> Iterator[Cluster]:
 def hbase(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """One server on plain files, with its gateway pair."""
     yield from running(str(tmp_path_factory.mktemp("hbase")), 1)
+
+
+@pytest.fixture(scope="session")
+def hbase_tls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """One server on plain files, with a gateway pair that speaks TLS."""
+    yield from running(str(tmp_path_factory.mktemp("hbase_tls")), 1, tls=True)
 
 
 @pytest.fixture(scope="session")

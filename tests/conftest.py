@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.cli_fixture import city, refused, repository, run  # noqa: F401  fixtures
-from tests.cluster_fixture import hbase, hbase3  # noqa: F401  fixtures: from here all modules share one of each
+from tests.cluster_fixture import hbase, hbase3, hbase_tls  # noqa: F401  fixtures: from here all modules share one of each
 from tests.stores.kinds import KINDS
 
 # Seconds belong to benchmarks: a test must not fail because the machine is busy.

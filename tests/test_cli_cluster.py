@@ -39,7 +39,7 @@ def test_a_cluster_comes_up_with_its_url_alone_on_stdout_and_goes_down(tmp_path:
     folder = tmp_path / "neomodel" / "cluster"
     env = environment(XDG_DATA_HOME=tmp_path)
     try:
-        up = neomodel("cluster", "up", env=env, timeout=300)
+        up = neomodel("cluster", "up", "--tls", env=env, timeout=300)
 
         assert (up.returncode, up.stdout) == (0, f"{cluster.url(folder)}\n"), up.stderr
         *_, progress, runs, export = up.stderr.splitlines()
@@ -49,6 +49,7 @@ def test_a_cluster_comes_up_with_its_url_alone_on_stdout_and_goes_down(tmp_path:
             ["sh", "-c", f'{export}; echo "$NEOMODEL_STORE"'], env=env, capture_output=True, text=True
         )
         assert taken.stdout == up.stdout
+        assert "&tls=1&ca=" in up.stdout
         assert neomodel("models", env=env | {"NEOMODEL_STORE": up.stdout.strip()}).returncode == 0
 
         other = neomodel("cluster", "up", "--servers", "2", env=env)

@@ -91,10 +91,16 @@ def test_a_second_up_leaves_everything_running(hbase):
 def test_what_runs_is_not_started_in_another_form(hbase):
     with pytest.raises(ClusterFailed, match="it runs already, with 1 servers on ports from"):
         cluster.up(hbase.folder, servers=3)
+    with pytest.raises(ClusterFailed, match=r"it runs already, .* without TLS"):
+        cluster.up(hbase.folder, tls=True)
 
 
 def test_nothing_but_loopback_is_listened_on(hbase):
     assert [listening(pid) for pid in pids(hbase).values()] == [{"0100007F"}] * 2
+
+
+def test_nothing_but_loopback_is_listened_on_with_tls(hbase_tls):
+    assert [listening(pid) for pid in pids(hbase_tls).values()] == [{"0100007F"}] * 2
 
 
 def test_nothing_but_loopback_is_listened_on_by_many(hbase3):

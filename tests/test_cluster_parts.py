@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import attrs
 import pytest
 
-from neomodel.cluster import jars, java, plan
+from neomodel.cluster import certificate, jars, java, local, plan
 from neomodel.cluster.jars import Jar
 from neomodel.cluster.plan import Plan, make_plan
 from neomodel.errors import ClusterFailed, InvalidValue
@@ -137,7 +137,7 @@ def test_a_missing_java_is_told_in_one_sentence(tmp_path, monkeypatch):
 def test_the_url_names_each_pair_and_the_server_beside_it():
     url = "hbase://127.0.0.1:9000,127.0.0.1:9002?thrift2=9001,9003&servers=127.0.0.1:9004,127.0.0.1:9005"
 
-    assert Plan(2, 9000).url == url
+    assert Plan(2, 9000).url(Path("x")) == url
 
 
 def test_a_plan_is_kept_in_the_folder(tmp_path):
@@ -182,3 +182,22 @@ def test_a_port_that_is_about_to_be_released_is_waited_for():
 def test_numbers_that_cannot_be_are_refused(servers, first):
     with pytest.raises(InvalidValue):
         make_plan(servers, first, None)
+
+
+def test_gateways_speak_tls_as_the_last_time_and_keep_their_certificate(tmp_path):
+    for name in local.FOLDERS:
+        (tmp_path / name).mkdir()
+    assert not local.settle(tmp_path, None, None, None).tls
+    assert local.settle(tmp_path, None, None, True).tls
+    made = certificate.certificate(tmp_path).read_bytes()
+    again = local.settle(tmp_path, None, None, None)
+
+    assert again.url(tmp_path).endswith(f"&tls=1&ca={tmp_path}/tls/ca.pem")
+    assert certificate.certificate(tmp_path).read_bytes() == made
+    assert (certificate.keystore(tmp_path).parent.stat().st_mode & 0o777) == 0o700
+    assert not local.settle(tmp_path, None, None, False).tls
+
+
+def test_a_certificate_that_cannot_be_made_is_told_in_one_sentence(tmp_path):
+    with pytest.raises(ClusterFailed, match=r"cannot make a certificate for the HBase in .*exit status 1; see that"):
+        certificate.make_certificate("false", tmp_path)

@@ -65,6 +65,14 @@ def up(
             show_default=False,
         ),
     ] = None,
+    tls: Annotated[
+        bool | None,
+        typer.Option(
+            "--tls/--no-tls",
+            help="Whether its gateways speak TLS; otherwise as the last time, else not.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Start it, wait until it answers, and print the URL to give to --store.
 
@@ -73,7 +81,7 @@ def up(
     from neomodel import cluster
 
     with _progress() as tell:
-        started = cluster.up(folder, servers=servers, ports=port, progress=tell)
+        started = cluster.up(folder, servers=servers, ports=port, tls=tls, progress=tell)
     say(f"HBase runs in {started.folder}; to work on it:")
     print(f"export NEOMODEL_STORE={shlex.quote(started.url)}", file=sys.stderr)
     print(started.url)

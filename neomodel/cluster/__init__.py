@@ -11,6 +11,8 @@
 Each `host:port` is the Thrift1 side of a pair. In the same order, `thrift2` has the port of its Thrift2 side on that
 host, and `servers` the region server it stands beside, by the address that HBase gives for the regions held there.
 
+With ``up(..., tls=True)`` the gateways speak TLS, and the URL goes on with ``&tls=1&ca=FILE``, their certificate.
+
 Everything listens on 127.0.0.1 only and asks for no password: any user of the machine can read and write the data.
 """
 

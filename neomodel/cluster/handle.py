@@ -24,7 +24,7 @@ class Cluster:
     @property
     def url(self) -> str:
         """The store URL."""
-        return self.plan.url
+        return self.plan.url(self.folder)
 
     @property
     def servers(self) -> list[str]:

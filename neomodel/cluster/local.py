@@ -1,8 +1,8 @@
 """Bring a cluster up and down, and tell what runs.
 
 A cluster lives in one folder: `cluster.json` the plan, `conf` the settings, `data` what HBase keeps, `logs` what its
-processes wrote, `run` their process ids, `tmp` what they need not keep. All that is known of a cluster is there, so any
-process can work on one that another brought up.
+processes wrote, `run` their process ids, `tls` their key and certificate, `tmp` what they need not keep. All that is
+known of a cluster is there, so any process can work on one that another brought up.
 """
 
 import re
@@ -15,8 +15,10 @@ from pathlib import Path
 import attrs
 
 from neomodel.cluster import control, processes, starting
+from neomodel.cluster.certificate import make_certificate
 from neomodel.cluster.handle import Cluster
 from neomodel.cluster.jars import Progress, locked
+from neomodel.cluster.java import find_java
 from neomodel.cluster.plan import HOST, Plan, load, make_plan
 from neomodel.cluster.settings import write_settings
 from neomodel.errors import ClusterFailed, InvalidValue
@@ -44,12 +46,14 @@ def up(
     *,
     servers: int | None = None,
     ports: int | None = None,
+    tls: bool | None = None,
     progress: Progress = starting.quiet,
 ) -> Cluster:
     """Start the HBase of this folder, and return when a table can be made, written and read through its gateways.
 
     `servers` is 1, or as many region servers as the folder had the last time. `ports` is the first of the consecutive
-    ports to take, the gateways' come first; without it they are those of the last time, or any free ones. What
+    ports to take, the gateways' come first; without it they are those of the last time, or any free ones. With `tls`
+    the gateways speak TLS, as they do without it if they did the last time; the URL then names their certificate. What
     already runs is left running, so a second `up` is cheap, and one after a crash mends what is missing and finds all
     data that was acknowledged. `progress` is called with a line of text whenever there is something new to tell.
 
@@ -64,7 +68,7 @@ def up(
     for name in FOLDERS:
         (home / name).mkdir(parents=True, exist_ok=True)
     with locked(home / "lock", lambda: progress(f"another process is at work on {home}, waiting for it")):
-        plan = settle(home, servers, ports)
+        plan = settle(home, servers, ports, tls)
         before = [process.name for process in plan.processes if processes.running(home, process.name)]
         try:
             bring_up(home, plan, progress)
@@ -103,21 +107,26 @@ def changes_only(progress: Progress) -> Progress:
     return tell
 
 
-def settle(home: Path, servers: int | None, ports: int | None) -> Plan:
+def settle(home: Path, servers: int | None, ports: int | None, tls: bool | None) -> Plan:
     """The plan to work by: the one in force if anything runs, else a new one, saved and written into the settings."""
     old = load(home)
     if servers is None:
         servers = old.servers if old else 1
+    if tls is None:
+        tls = old.tls if old else False
     if old and any(processes.running(home, process.name) for process in old.processes):
-        if Plan(servers, old.first_port if ports is None else ports) != old:
-            reason = f"it runs already, with {old.servers} servers on ports from {old.first_port} on"
+        if Plan(servers, old.first_port if ports is None else ports, tls) != old:
+            how = "with TLS" if old.tls else "without TLS"
+            reason = f"it runs already, with {old.servers} servers on ports from {old.first_port} on, {how}"
             raise ClusterFailed("start the HBase in", str(home), reason, "stop it first, or name another folder")
         return old
     if old and any((home / "data").iterdir()) and (servers == 1) != (old.servers == 1):
         reason = f"its data is that of {old.servers} servers, which those of {servers} can't read"
         remedy = "ask for as many as before, or name another folder"
         raise ClusterFailed("start the HBase in", str(home), reason, remedy)
-    plan = make_plan(servers, ports, old)
+    plan = make_plan(servers, ports, old, tls=tls)
+    if tls:
+        make_certificate(find_java(), home)
     plan.save(home)
     for left in (home / "tmp").iterdir():  # by processes that were killed
         shutil.rmtree(left) if left.is_dir() else left.unlink()
@@ -187,4 +196,4 @@ def url(folder: str | PathLike[str]) -> str:
     plan = load(home)
     if plan is None or not all(process.alive for process in status(home)):
         raise ClusterFailed("tell the URL of the HBase in", str(home), "it does not run", "bring it up first")
-    return plan.url
+    return plan.url(home)

@@ -11,9 +11,11 @@ import socket
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from urllib.parse import quote
 
 import attrs
 
+from neomodel.cluster.certificate import certificate
 from neomodel.errors import ClusterFailed, InvalidValue
 
 HOST = "127.0.0.1"
@@ -35,10 +37,12 @@ class Process:
 
 @attrs.frozen
 class Plan:
-    """A number of servers, and the first of the consecutive ports they take, in the order of `port_names`."""
+    """A number of servers, the first of the consecutive ports they take, in the order of `port_names`, and whether
+    the gateways speak TLS."""
 
     servers: int
     first_port: int
+    tls: bool = False
 
     @property
     def ports(self) -> dict[str, int]:
@@ -72,14 +76,14 @@ class Plan:
                 return process
         raise InvalidValue("process", name, f"one of {', '.join(process.name for process in self.processes)}")
 
-    @property
-    def url(self) -> str:
-        """The store URL; its form is told in `neomodel.cluster`."""
+    def url(self, folder: Path) -> str:
+        """The store URL, for the cluster in this folder; its form is told in `neomodel.cluster`."""
         pairs = [self.gateway(n) for n in range(1, self.servers + 1)]
         hosts = ",".join(f"{HOST}:{pair['thrift1']}" for pair in pairs)
         thrift2 = ",".join(str(pair["thrift2"]) for pair in pairs)
         servers = ",".join(f"{HOST}:{self.ports[f'server{n}']}" for n in range(1, self.servers + 1))
-        return f"hbase://{hosts}?thrift2={thrift2}&servers={servers}"
+        secure = f"&tls=1&ca={quote(str(certificate(folder)))}" if self.tls else ""
+        return f"hbase://{hosts}?thrift2={thrift2}&servers={servers}{secure}"
 
     def save(self, folder: Path) -> None:
         fresh = folder / f"{FILE}.new"
@@ -108,7 +112,7 @@ def port_names(servers: int) -> list[str]:
     return names
 
 
-def make_plan(servers: int, first_port: int | None, old: Plan | None) -> Plan:
+def make_plan(servers: int, first_port: int | None, old: Plan | None, *, tls: bool = False) -> Plan:
     """A plan on the ports from `first_port` on; without one, on the old plan's, or on others if one of them is taken.
 
     Raises `InvalidValue` for a number that can't be, and `ClusterFailed` if a given port is taken.
@@ -120,8 +124,8 @@ def make_plan(servers: int, first_port: int | None, old: Plan | None) -> Plan:
         raise InvalidValue("ports", first_port, f"the first of {len(port_names(servers))} ports, 1024 to {last}")
     wanted = old.first_port if first_port is None and old else first_port
     if wanted is None:
-        return any_plan(servers)
-    plan = Plan(servers, wanted)
+        return any_plan(servers, tls)
+    plan = Plan(servers, wanted, tls)
     # Killed processes may hold their ports for a moment. It is worth the wait: HBase takes a minute longer to recover
     # if its servers come back under other addresses.
     deadline = time.monotonic() + RELEASE
@@ -129,16 +133,16 @@ def make_plan(servers: int, first_port: int | None, old: Plan | None) -> Plan:
         if time.monotonic() < deadline:
             time.sleep(0.1)
         elif first_port is None:
-            return any_plan(servers)
+            return any_plan(servers, tls)
         else:
             where = f"{HOST}:{first_port} and the ports after it"
             raise ClusterFailed("listen on", where, f"port {port} is taken", "give others, or none")
     return plan
 
 
-def any_plan(servers: int) -> Plan:
+def any_plan(servers: int, tls: bool) -> Plan:
     """A plan on free ports."""
-    while taken(plan := Plan(servers, random.randint(*FREE_RANGE))):
+    while taken(plan := Plan(servers, random.randint(*FREE_RANGE), tls)):
         pass
     return plan
 

@@ -1,14 +1,15 @@
 """The settings of HBase, HDFS and ZooKeeper, written into the cluster's `conf` folder.
 
-Everything binds to 127.0.0.1. What matters to a store: gateways are in their default mode (thread pool, binary
-protocol, buffered transport) and drop a client that was idle for 60 s; a gateway rides out the death of a region server
-by retrying for up to two minutes, so a client sees one slow call and no error.
+Everything binds to 127.0.0.1. What matters to a store: gateways without TLS are in their default mode (thread pool,
+binary protocol, buffered transport) and drop a client that was idle for 60 s; a gateway rides out the death of a region
+server by retrying for up to two minutes, so a client sees one slow call and no error.
 """
 
 from collections.abc import Mapping
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+from neomodel.cluster.certificate import PASSWORD, keystore
 from neomodel.cluster.plan import HOST, Plan
 
 LOGGING = """\
@@ -30,7 +31,13 @@ def write_settings(folder: Path, plan: Plan) -> None:
     write_xml(conf / "hdfs-site.xml", hdfs(data, plan.ports) if distributed else {})
     write_xml(
         conf / "hbase-site.xml",
-        {"hbase.rootdir": f"{root}/hbase", "hbase.tmp.dir": folder / "tmp", **hbase(plan), **recovery(distributed)},
+        {
+            "hbase.rootdir": f"{root}/hbase",
+            "hbase.tmp.dir": folder / "tmp",
+            **hbase(plan),
+            **recovery(distributed),
+            **(secure(folder) if plan.tls else {}),
+        },
     )
     (conf / "zoo.cfg").write_text(zookeeper(data, plan.ports["zookeeper"], distributed))
     (conf / "log4j.properties").write_text(LOGGING)
@@ -71,6 +78,18 @@ def recovery(distributed: bool) -> dict[str, object]:
         "hbase.lease.recovery.first.pause": 300,
         "hbase.lease.recovery.pause": 300,
         "hbase.lease.recovery.dfs.timeout": 5_000,
+    }
+
+
+def secure(folder: Path) -> dict[str, object]:
+    """Gateways that speak Thrift over HTTPS: HBase has TLS in that mode only. They drop a client after 30 s, not 60."""
+    return {
+        "hbase.regionserver.thrift.http": "true",
+        "hbase.thrift.ssl.enabled": "true",
+        "hbase.thrift.ssl.keystore.store": keystore(folder),
+        "hbase.thrift.ssl.keystore.type": "pkcs12",
+        "hbase.thrift.ssl.keystore.password": PASSWORD,
+        "hbase.thrift.ssl.keystore.keypassword": PASSWORD,
     }
 
 

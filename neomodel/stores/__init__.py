@@ -47,6 +47,8 @@ def open_store(url: str, *, create: bool = True) -> Store:
     """
     scheme, colon, rest = url.partition(":")
     if not colon or scheme not in _MODULES:
-        raise InvalidStore(url, "the URL must start with " + " or ".join(f"{name}:" for name in _MODULES))
+        from neomodel.stores.hbase_url import hidden
+
+        raise InvalidStore(hidden(url), "the URL must start with " + " or ".join(f"{name}:" for name in _MODULES))
     store: Store = import_module(_MODULES[scheme]).open_url(url, rest, create=create)
     return store

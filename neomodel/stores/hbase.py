@@ -11,34 +11,39 @@ the machines say. Times of different clients compare only as well as their clock
 second; `purge` waits that long before it removes anything. Nothing else deletes.
 """
 
+from neomodel.errors import InvalidStore
 from neomodel.stores.base import DURABLE, SHARED, Store, Table, check_name
-from neomodel.stores.hbase_gateways import ROUNDS, Call, Gateways, Pair
+from neomodel.stores.hbase_definition import OURS
+from neomodel.stores.hbase_errors import Call, Subject
+from neomodel.stores.hbase_gateways import ROUNDS, Dial, Gateways, Pair, plain
+from neomodel.stores.hbase_http import https
 from neomodel.stores.hbase_knowledge import Knowledge
-from neomodel.stores.hbase_table import OURS, HBaseTable
+from neomodel.stores.hbase_sasl import sasl
+from neomodel.stores.hbase_table import HBaseTable
 from neomodel.stores.hbase_url import HBaseUrl, parse
 
 
 class HBaseStore(Store):
     capabilities = frozenset({DURABLE, SHARED})
 
-    def __init__(self, url: str, settings: HBaseUrl) -> None:
-        self.url = url
+    def __init__(self, settings: HBaseUrl) -> None:
+        self.url = settings.shown
         self.settling = int(settings.timeout * 1_000_000) * ROUNDS * len(settings.gateways)
         self._prefix = settings.prefix.encode()
+        dial = _dial(settings)
         self._gateways = Gateways(
-            [
-                Pair(gateway.host, gateway.port1, gateway.port2, gateway.server, settings.timeout)
-                for gateway in settings.gateways
-            ]
+            [Pair(gateway.host, gateway.port1, gateway.port2, gateway.server, dial) for gateway in settings.gateways],
+            settings.timeout,
         )
-        self._knowledge = Knowledge(self._gateways)
+        self._knowledge: dict[str, Knowledge] = {}
 
     def table(self, name: str) -> Table:
-        full_name = self._prefix + check_name(name).encode()
-        return HBaseTable(self.url, name, full_name, self._gateways, self._knowledge)
+        subject = Subject(self.url, name, self._prefix.decode() + check_name(name))
+        knowledge = self._knowledge.setdefault(name, Knowledge(self._gateways))
+        return HBaseTable(subject, self._gateways, knowledge)
 
     def tables(self) -> list[str]:
-        call = Call("listing tables", self.url, url=self.url)
+        call = Call("listing tables", Subject(self.url))
         found = self._gateways.two(call, lambda client: client.getTableDescriptorsByPattern(".*", False))
         names = [descriptor.tableName.qualifier for descriptor in found if OURS in (descriptor.attributes or {})]
         return sorted(name.removeprefix(self._prefix).decode() for name in names if name.startswith(self._prefix))
@@ -48,4 +53,22 @@ class HBaseStore(Store):
 
 
 def open_url(url: str, rest: str, *, create: bool) -> Store:  # noqa: ARG001  gateways are there or not
-    return HBaseStore(url, parse(url))
+    return HBaseStore(parse(url))
+
+
+def _dial(settings: HBaseUrl) -> Dial:
+    if settings.sasl is not None:
+        try:
+            return sasl(plain(settings.timeout), settings.sasl)
+        except OSError as exc:
+            reason = (
+                f"sasl=kerberos needs the MIT Kerberos library of the system ({exc}); install it (libgssapi-krb5-2)"
+            )
+            raise InvalidStore(settings.shown, reason) from exc
+    if settings.tls is None:
+        return plain(settings.timeout)
+    try:
+        return https(settings.tls, settings.timeout)
+    except OSError as exc:
+        reason = f"{settings.tls.ca!r} is no readable file of CA certificates ({exc.strerror or exc})"
+        raise InvalidStore(settings.shown, reason) from exc

@@ -60,6 +60,7 @@ service THBaseService {
     throws (1: TIOError io)
   void createTable(1: required TTableDescriptor desc, 2: optional list<binary> splitKeys) throws (1: TIOError io)
   void modifyTable(1: required TTableDescriptor desc) throws (1: TIOError io)
+  bool isTableEnabled(1: required TTableName tableName) throws (1: TIOError io)
   void disableTable(1: required TTableName tableName) throws (1: TIOError io)
   void deleteTable(1: required TTableName tableName) throws (1: TIOError io)
 }

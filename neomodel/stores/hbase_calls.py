@@ -7,7 +7,7 @@ import attrs
 
 from neomodel.stores.base import MAX_TIME, VERSION, Cell, Cells, Version
 from neomodel.stores.encoding import decode_live, decode_value, encode_value
-from neomodel.stores.hbase_gateways import thrift2
+from neomodel.stores.hbase_client import thrift2
 
 ALL_VERSIONS = 2**31 - 1
 CELLS = 1000  # of one row, read in one call
@@ -101,18 +101,21 @@ def history(columns: list[bytes], first: int, last: int) -> Any:
     )
 
 
-def walk(client: Any, table: bytes, scan: Any, place: Place) -> Iterator[tuple[Place, Version]]:
-    """The versions that a scan has from a place on, each with the place after it."""
+def walk(client: Any, table: bytes, scan: Any, place: Place) -> Iterator[tuple[Place, list[Version]]]:
+    """Pages of the versions that a scan has from a place on, each with the place after it."""
     api = thrift2()
     bounded = api.TScan(**{**vars(scan), "startRow": place.key, "stopRow": place.stop})
     scanner = client.openScanner(table, bounded)
     while results := client.getScannerRows(scanner, _ROWS):
+        page = []
         for result in results:
             for value in result.columnValues:
                 column = value.family + b":" + value.qualifier
                 if not place.behind(result.row, column, value.timestamp):
-                    version = Version(result.row, column, value.timestamp, decode_value(value.value))
-                    yield Place(result.row, place.stop, column, value.timestamp), version
+                    page.append(Version(result.row, column, value.timestamp, decode_value(value.value)))
+        if page:
+            place = Place(page[-1].key, place.stop, page[-1].column, page[-1].time)
+            yield place, page
     client.closeScanner(scanner)
 
 

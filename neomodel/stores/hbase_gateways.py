@@ -1,58 +1,51 @@
-"""The way to HBase: gateway pairs, pools of connections, fail-over, and driver errors turned into ours.
+"""The way to HBase: gateway pairs, pools of connections, fail-over.
 
-A *gateway pair* is a Thrift1 and a Thrift2 gateway on one host, usually beside one region server. thriftpy2 does not
-compare sequence ids: after a time-out the late answer to one call would be handed to the next one on the same socket.
-So **a socket that has seen any error is closed**, and one that the other side has closed, or soon will, is not used.
+A *gateway pair* is a Thrift1 and a Thrift2 gateway on one host, usually beside one region server. **A connection that
+has seen any error is closed**, as an answer to an earlier call may still come on it, and one that the other side has
+closed, or soon will, is not used.
 
-An operation that failed before it left is tried on another gateway. One that left is tried again only if its `Call`
-says that doing it twice does no harm.
+An operation that failed before it left is tried on another gateway. One that left is tried again, also if its gateway
+answered with an error that another may not have, but only if its `Call` says that doing it twice does no harm. A
+gateway that failed is asked last for a while.
 """
 
-import itertools
 import os
 import select
 import socket
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
-from pathlib import Path
+from operator import attrgetter
 from typing import Any, TypeVar
 
 import attrs
 import happybase
-import thriftpy2
 from thriftpy2.protocol import TCyBinaryProtocol
-from thriftpy2.thrift import TApplicationException, TClient, TException
+from thriftpy2.thrift import TException
 from thriftpy2.transport import TCyBufferedTransport, TSocket, TTransportException
 
-from neomodel.errors import InvalidStore, InvalidValue, NeomodelError, OutcomeUnknown, StoreUnavailable, TableNotFound
+from neomodel.stores.hbase_client import Client, reason, thrift2
+from neomodel.stores.hbase_errors import Call, answers
+from neomodel.stores.hbase_http import CONNECT, Refused
 
 IDLE = 45  # seconds; a gateway closes a connection that was idle for 60
-CONNECT = 5  # seconds to wait for a connection
 ROUNDS = 2  # how often all gateways are tried
+_WARM = 0.01  # seconds for which a connection is taken to be as it was, by calls that only read
+_SHUNNED = 5.0  # seconds for which a gateway that failed is asked last
 
 T = TypeVar("T")
 P = TypeVar("P")
+Dial = Callable[[str, int], Any]
+"""Makes transports to a host and port, not opened yet, that have what `_Socket` has."""
 
 
-def side_by_side(jobs: Sequence[Callable[[], T]]) -> list[T]:
-    """All answers, in order; the jobs run at the same time, each in a thread, if there are several."""
+def side_by_side(jobs: Sequence[Callable[[], T]], most: int) -> list[T]:
+    """All answers, in order. If there are several jobs, each runs in a thread, and `most` of them at a time."""
     if len(jobs) == 1:
         return [jobs[0]()]
-    with ThreadPoolExecutor(len(jobs) or 1, thread_name_prefix="neomodel-hbase") as threads:
+    with ThreadPoolExecutor(min(len(jobs), most) or 1, thread_name_prefix="neomodel-hbase") as threads:
         return list(threads.map(lambda job: job(), jobs))
-
-
-@cache
-def thrift2() -> Any:
-    """The types and calls of the Thrift2 gateway."""
-    return thriftpy2.load(str(Path(__file__).with_name("hbase2.thrift")), module_name="hbase2_thrift")
-
-
-thrift2()  # now, as thriftpy2 holds a lock for it: a child forked meanwhile would wait for that lock for ever
 
 
 class NotSent(Exception):
@@ -67,69 +60,80 @@ class _Link:
     socket: Any
     idle_since: float = 0.0
 
-    def fresh(self) -> bool:
-        if time.monotonic() - self.idle_since > IDLE:
+    def fresh(self, *, careful: bool) -> bool:
+        """Whether it is still good, as far as can be seen; if not `careful`, it is not looked at after a moment."""
+        if not self.socket.sock:
             return False
-        readable, _, _ = select.select([self.socket.sock], [], [], 0)
-        return not readable  # nobody speaks unasked: what can be read now is the end, or a stray answer
+        idle = time.monotonic() - self.idle_since
+        if idle < _WARM and not careful:
+            return True
+        if idle > min(IDLE, self.socket.idle):
+            return False
+        poll = select.poll()  # unlike `select.select`, for files of any number
+        poll.register(self.socket.sock, select.POLLIN)
+        return not poll.poll(0)  # nobody speaks unasked: what can be read now is the end, or a stray answer
 
     def close(self) -> None:
         self.socket.close()
 
 
-class _Client(TClient):
-    """A Thrift client that asks nothing more after an error: what would be read next may be left from before.
-
-    Whoever holds it may still try to, as happybase does to close a scanner.
-    """
-
-    _broken: Exception | None = None
-
-    def _req(self, _api: str, *args: Any, **kwargs: Any) -> Any:
-        if self._broken:
-            raise TTransportException(TTransportException.NOT_OPEN, _reason(self._broken))
-        try:
-            return super()._req(_api, *args, **kwargs)
-        except Exception as exc:
-            self._broken = exc
-            raise
-
-    def _recv(self, _api: str) -> Any:
-        try:
-            return super()._recv(_api)
-        except (TException, OSError):
-            raise
-        except Exception as exc:  # whatever reading what is no answer leads to
-            raise TTransportException(TTransportException.UNKNOWN, f"no answer, but {_reason(exc)!r}") from exc
-
-
 class _HappyConnection(happybase.Connection):  # type: ignore[misc]
-    """A happybase connection that lets its socket be looked at."""
+    """A happybase connection over a transport of ours."""
+
+    def __init__(self, link: Any) -> None:
+        self._link = link
+        super().__init__(link.host, link.port, autoconnect=False)
 
     def _refresh_thrift_client(self) -> None:
-        self.socket = _socket(self.host, self.port, self.timeout)
-        self.transport = self._transport_class(self.socket)
+        self.transport = self._transport_class(self._link)
         protocol = self._protocol_class(self.transport, decode_response=False)
-        self.client = _Client(happybase.connection.Hbase, protocol)
+        self.client = Client(happybase.connection.Hbase, protocol)
+
+
+def _idle(links: list[_Link], *, careful: bool) -> _Link | None:
+    """One of them that is still good. Those that are not are closed."""
+    while links:
+        try:
+            link = links.pop()
+        except IndexError:  # another thread was quicker
+            return None
+        if link.fresh(careful=careful):
+            return link
+        link.close()
+    return None
 
 
 class Port:
     """One gateway: a pool of connections to it. Thread-safe; a forked child has a pool of its own."""
 
-    def __init__(self, host: str, number: int, timeout: float, connect: Callable[[str, int, float], _Link]) -> None:
+    def __init__(self, host: str, number: int, dial: Dial, connect: Callable[[Any], _Link]) -> None:
         self.host = host
         self.number = number
-        self._timeout = timeout
+        self._dial = dial
         self._connect = connect
         self._pool: tuple[int, list[_Link]] = (os.getpid(), [])
+        self._shunned_until = 0.0
 
     def __str__(self) -> str:
-        return f"{self.host}:{self.number}"
+        return f"[{self.host}]:{self.number}" if ":" in self.host else f"{self.host}:{self.number}"
+
+    def ask(self, question: Callable[[Any], T], *, careful: bool) -> T:
+        """The answer to one question. The connection is kept for others only if nothing went wrong."""
+        links = self._links()
+        link = _idle(links, careful=careful) or self._open()
+        try:
+            answer = question(link.client)
+        except BaseException:
+            link.close()
+            raise
+        link.idle_since = time.monotonic()
+        links.append(link)
+        return answer
 
     @contextmanager
     def client(self) -> Iterator[Any]:
-        """A connection for one exchange, or several. It is kept for others only if nothing went wrong."""
-        link = self._idle() or self._open()
+        """A connection for several questions, kept for others only if nothing went wrong."""
+        link = _idle(self._links(), careful=True) or self._open()
         try:
             yield link.client
         except BaseException:
@@ -137,6 +141,13 @@ class Port:
             raise
         link.idle_since = time.monotonic()
         self._links().append(link)
+
+    def shun(self) -> None:
+        self._shunned_until = time.monotonic() + _SHUNNED
+
+    @property
+    def shunned(self) -> bool:
+        return self._shunned_until > 0 and self._shunned_until > time.monotonic()
 
     def close(self) -> None:
         links = self._links()
@@ -150,37 +161,24 @@ class Port:
             self._pool = (os.getpid(), links)
         return links
 
-    def _idle(self) -> _Link | None:
-        links = self._links()
-        while links:
-            try:
-                link = links.pop()
-            except IndexError:  # another thread was quicker
-                return None
-            if link.fresh():
-                return link
-            link.close()
-        return None
-
     def _open(self) -> _Link:
         try:
-            return self._connect(self.host, self.number, self._timeout)
+            return self._connect(self._dial(self.host, self.number))
         except (TException, OSError) as exc:
-            raise NotSent(f"{self} can't be reached ({_reason(exc)})") from exc
+            raise NotSent(f"{self} can't be reached ({reason(exc)})") from exc
 
 
-def _connect1(host: str, port: int, timeout: float) -> _Link:
-    connection = _HappyConnection(host, port, timeout=int(timeout * 1000), autoconnect=False)
+def _connect1(link: Any) -> _Link:
+    connection = _HappyConnection(link)
     connection.open()
-    _speed_up(connection.socket)
-    return _Link(connection, connection.socket)
+    _speed_up(link)
+    return _Link(connection, link)
 
 
-def _connect2(host: str, port: int, timeout: float) -> _Link:
-    link = _socket(host, port, int(timeout * 1000))
+def _connect2(link: Any) -> _Link:
     transport = TCyBufferedTransport(link)
     protocol = TCyBinaryProtocol(transport, decode_response=False)  # type: ignore[no-untyped-call]
-    client = _Client(thrift2().THBaseService, protocol)
+    client = Client(thrift2().THBaseService, protocol)
     transport.open()
     _speed_up(link)
     return _Link(client, link)
@@ -192,9 +190,20 @@ class _Socket(TSocket):
     happybase closes its connections whenever they are collected, so it is not enough to leave them alone.
     """
 
+    idle = IDLE
+
     def __init__(self, **how: Any) -> None:
         super().__init__(**how)  # type: ignore[no-untyped-call]
         self._process = os.getpid()
+        self._heard = False
+
+    def read(self, sz: int) -> bytes:
+        data: bytes = super().read(sz)  # type: ignore[no-untyped-call]
+        if not self._heard and data.startswith((b"\x15\x03", b"HTTP/")):  # a TLS alert, a status line
+            told = f"{self.host}:{self.port} speaks TLS or HTTP; if it is a gateway with TLS, the URL needs tls=1"
+            raise Refused(TTransportException.NOT_OPEN, told)
+        self._heard = True
+        return data
 
     def close(self) -> None:
         if self.sock and self._process != os.getpid():
@@ -203,8 +212,16 @@ class _Socket(TSocket):
         super().close()  # type: ignore[no-untyped-call]
 
 
-def _socket(host: str, port: int, timeout: int) -> Any:
-    return _Socket(host=host, port=port, socket_timeout=timeout, connect_timeout=min(timeout, CONNECT * 1000))
+def plain(timeout: float) -> Dial:
+    """What makes sockets on which nothing is encrypted."""
+    answer = int(timeout * 1000)
+    connect = min(answer, CONNECT * 1000)
+
+    def dial(host: str, port: int) -> Any:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return _Socket(host=host, port=port, socket_family=family, socket_timeout=answer, connect_timeout=connect)
+
+    return dial
 
 
 def _speed_up(link: Any) -> None:
@@ -214,9 +231,9 @@ def _speed_up(link: Any) -> None:
 class Pair:
     """The two gateways of a host, and the region server they stand beside, by the address HBase has for it."""
 
-    def __init__(self, host: str, port1: int, port2: int, server: str | None, timeout: float) -> None:
-        self.one = Port(host, port1, timeout, _connect1)
-        self.two = Port(host, port2, timeout, _connect2)
+    def __init__(self, host: str, port1: int, port2: int, server: str | None, dial: Dial) -> None:
+        self.one = Port(host, port1, dial, _connect1)
+        self.two = Port(host, port2, dial, _connect2)
         self.server = server
 
     def close(self) -> None:
@@ -224,108 +241,93 @@ class Pair:
         self.two.close()
 
 
+_ONE: Callable[[Pair], Port] = attrgetter("one")
+_TWO: Callable[[Pair], Port] = attrgetter("two")
+
+
 class Gateways:
     """All pairs of a store. Every call goes through `one` or `two`, which do the fail-over."""
 
-    def __init__(self, pairs: list[Pair]) -> None:
+    def __init__(self, pairs: list[Pair], timeout: float) -> None:
         self.pairs = pairs
+        self.timeout = timeout
 
     def beside(self, server: str | None) -> Pair:
         """The pair beside a region server, or one that will do as well."""
         return next((pair for pair in self.pairs if pair.server == server), self.pairs[0])
 
-    def one(self, call: "Call", ask: Callable[[Any], T]) -> T:
-        """`ask` of a happybase connection."""
-        return self._try(call, [pair.one for pair in self._in_order(call.near)], ask)
+    def one(self, call: Call, ask: Callable[[Any], T], *, near: Pair | None = None) -> T:
+        """`ask` of a happybase connection, if possible that of the pair `near`."""
+        return self._try(call, self._turns(near, _ONE), ask)
 
-    def two(self, call: "Call", ask: Callable[[Any], T]) -> T:
-        """`ask` of a Thrift2 client."""
-        return self._try(call, [pair.two for pair in self._in_order(call.near)], ask)
+    def two(self, call: Call, ask: Callable[[Any], T], *, near: Pair | None = None) -> T:
+        """`ask` of a Thrift2 client, if possible that of the pair `near`."""
+        return self._try(call, self._turns(near, _TWO), ask)
 
-    def stream(
-        self, call: "Call", ports: Callable[[Pair], Port], ask: Callable[[Any, P], Iterator[tuple[P, T]]], position: P
+    def stream_one(
+        self, call: Call, ask: Callable[[Any, P], Iterator[tuple[P, T]]], position: P, *, near: Pair | None = None
     ) -> Iterator[T]:
-        """What ``ask(client, position)`` yields, each item with the position after it, from whichever gateway: if one
-        breaks off, another goes on from the last position. Gives up when all have failed in a row."""
-        turn = itertools.cycle([ports(pair) for pair in self._in_order(call.near)])
-        left = patience = ROUNDS * len(self.pairs)
-        while left:
-            port = next(turn)
-            try:
-                with port.client() as client:
-                    for after, item in ask(client, position):
-                        yield item
-                        position, left = after, patience
-            except (NotSent, TException, OSError) as exc:
-                left -= 1
-                told = call.refused(exc, str(port)) if isinstance(exc, answers()) else call.failed(exc, sent=True)
-                if not left or not isinstance(told, StoreUnavailable):
-                    raise told from exc
-            else:
-                return
+        """What ``ask(connection, position)`` yields, each item with the position after it, from whichever gateway: if
+        one breaks off, another goes on from the last position. Gives up when all have failed in a row."""
+        return self._stream(call, self._turns(near, _ONE), ask, position)
+
+    def stream_two(
+        self, call: Call, ask: Callable[[Any, P], Iterator[tuple[P, T]]], position: P, *, near: Pair | None = None
+    ) -> Iterator[T]:
+        """As `stream_one`, of Thrift2 clients."""
+        return self._stream(call, self._turns(near, _TWO), ask, position)
 
     def close(self) -> None:
         for pair in self.pairs:
             pair.close()
 
-    def _in_order(self, near: Pair | None) -> list[Pair]:
-        return [*([near] if near else []), *(pair for pair in self.pairs if pair is not near)]
+    def _turns(self, near: Pair | None, side: Callable[[Pair], Port]) -> list[Port]:
+        """The gateways to ask, one after the other: the nearest first, and last those that failed lately."""
+        ports = [side(pair) for pair in self.pairs]
+        if len(ports) > 1:
+            ports.sort(key=lambda port: (port.shunned, near is None or port is not side(near)))
+        return ports * ROUNDS
 
-    def _try(self, call: "Call", ports: list[Port], ask: Callable[[Any], T]) -> T:
+    def _try(self, call: Call, turns: list[Port], ask: Callable[[Any], T]) -> T:
         sent = False
         failure: Exception = NotSent("there is no gateway")
-        for port in ports * ROUNDS:
+        careful = call.writes  # one that goes into a dead connection ends as unknown, for nothing
+        for port in turns:
             try:
-                with port.client() as client:
-                    return ask(client)
-            except answers() as exc:
-                raise call.refused(exc, str(port)) from exc
+                return port.ask(ask, careful=careful)
+            except Refused as exc:
+                failure = exc
+                break
             except (NotSent, TException, OSError) as exc:
+                self._raise_if_final(call, port, exc)
                 failure = exc
                 sent |= not isinstance(exc, NotSent)
                 if sent and not call.repeatable:
                     break
-        raise call.failed(failure, sent=sent) from failure
+                careful = True
+        raise call.failed(reason(failure), sent=sent) from failure
 
+    def _stream(
+        self, call: Call, turns: list[Port], ask: Callable[[Any, P], Iterator[tuple[P, T]]], position: P
+    ) -> Iterator[T]:
+        failures = 0
+        while True:
+            port = turns[failures]
+            try:
+                with port.client() as client:
+                    for after, item in ask(client, position):
+                        yield item
+                        position, failures = after, 0
+            except (NotSent, TException, OSError) as exc:
+                self._raise_if_final(call, port, exc)
+                failures += 1
+                if failures == len(turns) or isinstance(exc, Refused):
+                    raise call.failed(reason(exc), sent=True) from exc
+            else:
+                return
 
-@cache
-def answers() -> tuple[type[Exception], ...]:
-    """What a gateway says when it has understood and does not do it."""
-    first, second = sys.modules["Hbase_thrift"], thrift2()  # happybase puts its own there
-    theirs = (first.IOError, first.IllegalArgument, second.TIOError, second.TIllegalArgument)
-    return (TApplicationException, *theirs)
-
-
-@attrs.frozen
-class Call:
-    """What is being done, for errors; where it should go; and whether doing it twice does harm."""
-
-    operation: str
-    where: str
-    table: str = ""
-    full_name: str = ""
-    url: str = ""
-    near: Pair | None = None
-    writes: bool = False
-    repeatable: bool = True
-
-    def failed(self, exc: Exception, *, sent: bool) -> NeomodelError:
-        kind = OutcomeUnknown if sent and self.writes else StoreUnavailable
-        return kind(self.operation, self.where, _reason(exc))
-
-    def refused(self, exc: Exception, port: str) -> NeomodelError:
-        """What a gateway's refusal means. HBase's exceptions come as text that begins with their names."""
-        told = _reason(exc)
-        if isinstance(exc, TApplicationException) and exc.type == TApplicationException.UNKNOWN_METHOD:
-            return InvalidStore(self.url, f"{port} is no gateway of the kind it is named as; check the ports")
-        if told == self.full_name or "TableNotFoundException" in told or "TableNotEnabledException" in told:
-            return TableNotFound(self.table, self.url)
-        if "NoSuchColumnFamilyException" in told:
-            return InvalidValue("a column", told, "one of the table's families")
-        return self.failed(exc, sent=True)
-
-
-def _reason(exc: Exception) -> str:
-    """The first line of what went wrong."""
-    told = getattr(exc, "message", None) or str(exc) or type(exc).__name__
-    return (told.decode(errors="replace") if isinstance(told, bytes) else told).partition("\n")[0]
+    def _raise_if_final(self, call: Call, port: Port, exc: Exception) -> None:
+        """Raise what another gateway would say as well; else this one is left alone for a while."""
+        if isinstance(exc, answers()) and (told := call.refused(exc, str(port))):
+            raise told from exc
+        port.shun()

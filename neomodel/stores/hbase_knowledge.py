@@ -1,4 +1,4 @@
-"""What a process knows of the tables of an HBase store, so that it need not ask each time. All may be a little old.
+"""What a process knows of a table of an HBase store, so that it need not ask each time. All may be a little old.
 
 Safe from any thread: entries are replaced, never changed.
 """
@@ -15,7 +15,9 @@ from neomodel.stores.hbase_gateways import Gateways, Pair
 
 LEASE = 1.0  # seconds for which what a table says of itself is believed
 _LOCATIONS = 10.0  # seconds for which regions are believed to be where they are: a matter of speed, any pair will do
-_REMEMBERED = 50_000
+# Versions of a table, from as many up to twice as many: what is swapped is mostly what was read just before, one by one
+# or by the thousand. One takes about 0.3 kB, thus 3 MB at most. Having forgotten one costs its swap another round trip.
+_REMEMBERED = 5_000
 _ANYWHERE = [Region(b"", None)]
 
 
@@ -48,50 +50,52 @@ class Locations:
 
 
 class Knowledge:
+    """Of one table."""
+
     def __init__(self, gateways: Gateways) -> None:
         self._gateways = gateways
-        self._facts: dict[bytes, tuple[float, Facts]] = {}
-        self._locations: dict[bytes, tuple[float, Locations]] = {}
-        self._stamps: dict[tuple[bytes, bytes], tuple[bytes, int]] = {}
-        self._older_stamps: dict[tuple[bytes, bytes], tuple[bytes, int]] = {}
+        self._facts: tuple[float, Facts | None] = (0.0, None)
+        self._locations: tuple[float, Locations | None] = (0.0, None)
+        self._stamps: dict[bytes, tuple[bytes, int]] = {}
+        self._older_stamps: dict[bytes, tuple[bytes, int]] = {}
 
-    def facts(self, table: bytes, ask: Callable[[], Facts]) -> Facts:
+    def facts(self, ask: Callable[[], Facts]) -> Facts:
         """What the table said not more than `LEASE` ago."""
         asked = time.monotonic()
-        until, known = self._facts.get(table, (0.0, None))
+        until, known = self._facts
         if known is None or until < asked:
             known = ask()
-            self._facts[table] = (asked + LEASE, known)
+            self._facts = (asked + LEASE, known)
         return known
 
-    def locations(self, table: bytes, ask: Callable[[], list[Region]]) -> Locations:
+    def locations(self, ask: Callable[[], list[Region]]) -> Locations:
         """Where the regions were not long ago, or before that if nobody can tell."""
         asked = time.monotonic()
-        until, known = self._locations.get(table, (0.0, None))
+        until, known = self._locations
         if known is None or until < asked:
             try:
                 known = self._beside(ask() if len(self._gateways.pairs) > 1 else _ANYWHERE)
             except StoreUnavailable:  # a gateway can't say while a region is between two servers
                 known = known or self._beside(_ANYWHERE)
-            self._locations[table] = (asked + _LOCATIONS, known)
+            self._locations = (asked + _LOCATIONS, known)
         return known
 
     def _beside(self, regions: list[Region]) -> Locations:
         pairs = [self._gateways.beside(f"{region.host}:{region.port}") for region in regions]
         return Locations([region.start for region in regions], pairs)
 
-    def forget(self, table: bytes) -> None:
-        self._facts.pop(table, None)
-        self._locations.pop(table, None)
+    def forget(self) -> None:
+        """All of it: it may be another table from now on."""
+        self._facts, self._locations = (0.0, None), (0.0, None)
+        self._stamps, self._older_stamps = {}, {}
 
-    def remember(self, table: bytes, key: bytes, version: bytes, stamp: int) -> None:
-        """The time of a version that was seen: a swap that replaces it can be stamped later without asking."""
-        self._stamps[table, key] = (version, stamp)
+    def remember(self, seen: dict[bytes, tuple[bytes, int]]) -> None:
+        """Versions that were seen, and their times: a swap that replaces one can be stamped later without asking."""
+        self._stamps.update(seen)
         if len(self._stamps) > _REMEMBERED:  # what was seen before the last so many is forgotten all at once
             self._stamps, self._older_stamps = {}, self._stamps
 
-    def remembered(self, table: bytes, key: bytes, version: bytes) -> int | None:
+    def remembered(self, key: bytes, version: bytes) -> int | None:
         """That time. None for a row without a version: unlike a version, having none may come again, and later."""
-        place = (table, key)
-        seen, stamp = self._stamps.get(place) or self._older_stamps.get(place) or (None, 0)
+        seen, stamp = self._stamps.get(key) or self._older_stamps.get(key) or (None, 0)
         return stamp if version and seen == version else None

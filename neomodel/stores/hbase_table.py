@@ -2,14 +2,14 @@
 
 import itertools
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
-from neomodel.errors import InvalidStore, InvalidValue, OutcomeUnknown, StoreUnavailable, TableExists, TableNotFound
+from neomodel.errors import InvalidValue, OutcomeUnknown, StoreUnavailable
 from neomodel.stores import hbase_calls as calls
+from neomodel.stores import hbase_rows as rows
 from neomodel.stores.base import (
     MAX_TIME,
     VERSION,
@@ -31,68 +31,41 @@ from neomodel.stores.base import (
     check_time,
 )
 from neomodel.stores.clock import Clock
-from neomodel.stores.encoding import decode_live, encode_value
-from neomodel.stores.hbase_gateways import Call, Gateways, Pair, side_by_side, thrift2
-from neomodel.stores.hbase_knowledge import LEASE, Facts, Knowledge, Locations
+from neomodel.stores.encoding import encode_value
+from neomodel.stores.hbase_definition import Definition
+from neomodel.stores.hbase_errors import Call, Subject, partly_written
+from neomodel.stores.hbase_gateways import Gateways, Pair, side_by_side
+from neomodel.stores.hbase_knowledge import Facts, Knowledge, Locations
 
-OURS, HORIZON = b"NEOMODEL", b"NEOMODEL_HORIZON"
-_LAYOUT = b"1"
-_ROWS = 1000  # read or written in one call
 _LONGEST_KEY = 32767
+_AT_ONCE = 4  # calls to one gateway, each of `rows.ROWS`: it works on some while others are on their way or read here
+_EVERYTHING = rows.Selection(None, None)
 
 T = TypeVar("T")
 _clock = Clock()
 
 
 class HBaseTable(Table):
-    def __init__(self, url: str, name: str, full_name: bytes, gateways: Gateways, knowledge: Knowledge) -> None:
-        self.name = name
-        self._url = url
-        self._full_name = full_name
+    def __init__(self, subject: Subject, gateways: Gateways, knowledge: Knowledge) -> None:
+        self.name = subject.table
+        self._subject = subject
+        self._full_name = subject.full_name.encode()
         self._gateways = gateways
         self._knowledge = knowledge
+        self._definition = Definition(subject, gateways)
 
     # the table itself
 
     def create(self, families: Iterable[str], *, splits: Iterable[bytes] = ()) -> None:
-        api = thrift2()
-        columns = [
-            api.TColumnFamilyDescriptor(
-                name=family[:1], maxVersions=calls.ALL_VERSIONS, dataBlockEncoding=api.TDataBlockEncoding.FAST_DIFF
-            )
-            for family in sorted(check_families(families))
-        ]
-        keys = sorted({_check_key(split) for split in splits})
-        attributes = {OURS: _LAYOUT, HORIZON: b"0"}
-        descriptor = api.TTableDescriptor(tableName=self._table_name(), columns=columns, attributes=attributes)
-        try:
-            self._two("create", lambda client: client.createTable(descriptor, keys), writes=True, repeatable=False)
-        except OutcomeUnknown as exc:
-            if "TableExistsException" in exc.reason:
-                raise TableExists(self.name, self._url) from exc
-            with suppress(StoreUnavailable, TableNotFound):
-                self._descriptor()  # tells a Thrift1 gateway, which knows a createTable of its own and fails
-            raise
-        self._knowledge.forget(self._full_name)
+        self._definition.create(check_families(families), sorted({_check_key(split) for split in splits}))
+        self._knowledge.forget()
 
     def drop(self) -> None:
-        self._descriptor()
-        with suppress(TableNotFound):  # disabled already: whoever was dropping it came no further
-            self._two("drop", lambda client: client.disableTable(self._table_name()), writes=True)
-        self._two("drop", lambda client: client.deleteTable(self._table_name()), writes=True, repeatable=False)
-        self._knowledge.forget(self._full_name)
+        self._definition.drop()
+        self._knowledge.forget()
 
     def regions(self) -> list[Region]:
-        """As HBase has them on record at this moment."""
-        self._descriptor()
-        found = self._gateways.one(self._call("regions"), lambda client: client.client.getTableRegions(self._full_name))
-        pairs = {pair.server: str(pair.one) for pair in self._gateways.pairs}
-        regions = []
-        for region in sorted(found, key=lambda region: region.startKey):
-            host = region.serverName.decode()
-            gateway = pairs.get(f"{host}:{region.port}")
-            regions.append(Region(region.startKey, region.endKey or None, host, region.port, gateway))
-        return regions
+        return self._definition.regions()
 
     def now(self) -> int:
         self._facts()
@@ -101,30 +74,36 @@ class HBaseTable(Table):
     # reading
 
     def get(self, key: bytes, *, at: int | None = None, columns: Columns = None) -> Row | None:
-        selected, until = self._selection(at, columns)
-        call = self._call("get", _check_key(key), near=self._near(key))
-        if selected == []:
+        wanted = self._selection(at, columns)
+        near = self._near(_check_key(key))
+        if wanted.columns == []:
             return None
-        cells = self._gateways.one(
-            call, lambda client: self._happy(client).row(key, selected, until, include_timestamp=True)
+        call = Call("get", self._subject, key)
+        found = self._gateways.one(
+            call, lambda connection: rows.get(connection, self._full_name, key, wanted), near=near
         )
-        return self._row(key, cells) or None
+        self._knowledge.remember(rows.versions(found))
+        return (rows.row(found[0]) or None) if found else None
 
     def get_many(self, keys: Iterable[bytes], *, at: int | None = None, columns: Columns = None) -> dict[bytes, Row]:
-        selected, until = self._selection(at, columns)
-        wanted = list(dict.fromkeys(_check_key(key) for key in keys))
-        if selected == [] or not wanted:
+        wanted = self._selection(at, columns)
+        ordered = list(dict.fromkeys(map(_check_key, keys)))
+        if wanted.columns == [] or not ordered:
             return {}
 
-        def read(pair: Pair, some: list[bytes]) -> list[tuple[bytes, dict[bytes, tuple[bytes, int]]]]:
-            return self._gateways.one(
-                self._call("get_many", near=pair),
-                lambda client: self._happy(client).rows(some, selected, until, include_timestamp=True),
+        def read(pair: Pair, some: list[bytes]) -> dict[bytes, Row]:
+            call = Call("get_many", self._subject)
+            found = self._gateways.one(
+                call, lambda connection: rows.get_many(connection, self._full_name, some, wanted), near=pair
             )
+            self._knowledge.remember(rows.versions(found))
+            return {result.row: row for result in found if (row := rows.row(result))}
 
-        jobs = [partial(read, pair, some) for pair, some in self._by_pair(wanted, lambda key: key)]
-        found = {key: self._row(key, cells) for answer in side_by_side(jobs) for key, cells in answer}
-        return {key: found[key] for key in wanted if found.get(key)}
+        jobs = [partial(read, pair, some) for pair, some in self._by_pair(ordered, lambda key: key)]
+        found: dict[bytes, Row] = {}
+        for answer in side_by_side(jobs, self._at_once):
+            found.update(answer)
+        return {key: found[key] for key in ordered if key in found}
 
     def cells(
         self,
@@ -140,7 +119,7 @@ class HBaseTable(Table):
         """Backwards, the slice is walked once on the server before the first cell comes: HBase reads forwards only."""
         facts = self._facts()
         head = check_family(family, facts.families)[:1]
-        until = check_at(at, facts.horizon, self._where())
+        until = check_at(at, facts.horizon, self._where)
         part = partial(calls.Slice, _check_key(key), head, until=until)
         found = self._backwards(part, start, stop) if reverse else self._forwards(part, start, stop, limit)
         yield from itertools.islice(found, limit)
@@ -153,21 +132,20 @@ class HBaseTable(Table):
         at: int | None = None,
         columns: Columns = None,
     ) -> Iterator[tuple[bytes, Row]]:
-        selected, until = self._selection(at, columns)
-        if selected == []:
+        wanted = self._selection(at, columns)
+        if wanted.columns == []:
             return
 
-        def ask(client: Any, bounds: tuple[bytes, bytes | None]) -> Iterator[Any]:
-            rows = self._happy(client).scan(
-                *bounds, columns=selected, timestamp=until, include_timestamp=True, batch_size=_ROWS
-            )
-            return (((key + b"\0", bounds[1]), (key, cells)) for key, cells in rows)
+        def ask(connection: Any, bounds: rows.Bounds) -> Iterator[tuple[rows.Bounds, list[Any]]]:
+            return rows.scan(connection, self._full_name, bounds, wanted)
 
+        call = Call("scan", self._subject)
         for pair, low, high in self._locations().segments(start, stop):
-            found = self._gateways.stream(self._call("scan", near=pair), lambda pair: pair.one, ask, (low, high))
-            for key, cells in found:
-                if row := self._row(key, cells):
-                    yield key, row
+            for page in self._gateways.stream_one(call, ask, rows.Bounds(low, high), near=pair):
+                self._knowledge.remember(rows.versions(page))
+                for result in page:
+                    if row := rows.row(result):
+                        yield result.row, row
 
     def history(
         self,
@@ -180,148 +158,124 @@ class HBaseTable(Table):
     ) -> Iterator[Version]:
         facts = self._facts()
         selected = check_columns(columns, facts.families)
-        first = 0 if since is None else check_at(since, facts.horizon, self._where()) + 1
-        last = check_at(until, facts.horizon, self._where())
+        first = 0 if since is None else check_at(since, facts.horizon, self._where) + 1
+        last = check_at(until, facts.horizon, self._where)
         if first > last or not selected:
             return
         scan = calls.history(selected, first, last)
+
+        def ask(client: Any, place: calls.Place) -> Iterator[tuple[calls.Place, list[Version]]]:
+            return calls.walk(client, self._full_name, scan, place)
+
+        call = Call("history", self._subject)
         for pair, low, high in self._locations().segments(start, stop):
-            yield from self._gateways.stream(
-                self._call("history", near=pair),
-                lambda pair: pair.two,
-                lambda client, place: calls.walk(client, self._full_name, scan, place),
-                calls.Place(low, high),
-            )
+            for page in self._gateways.stream_two(call, ask, calls.Place(low, high), near=pair):
+                yield from page
 
     # writing
 
     def swap(self, key: bytes, expected: bytes | None, cells: Cells) -> bool:
         check_swap(expected, cells)
         check_cells(cells, self._facts().families)
-        guard = encode_value(expected)
-        known = self._knowledge.remembered(self._full_name, _check_key(key), guard)
-        stamp = _clock.tick(after=self._version(key)[1] if known is None else known)
+        guard, new = encode_value(expected), encode_value(cells[VERSION])
+        near = self._near(_check_key(key))
+        known = self._knowledge.remembered(key, guard)
+        stamp = _clock.tick(after=self._version(key, near)[1] if known is None else known)
         arguments = calls.swap(self._full_name, key, guard, cells, stamp)
-        call = self._call("swap", key, near=self._near(key), writes=True, repeatable=False)
-        won: bool = self._gateways.two(call, lambda client: client.checkAndMutate(*arguments))
-        # A gateway that sends a swap again, since its server died, may be told that it lost to itself.
-        try:
-            won = won or self._version(key, at=stamp) == (encode_value(cells[VERSION]), stamp)
-        except StoreUnavailable as exc:
-            raise OutcomeUnknown("swap", exc.where, exc.reason) from exc
+        call = Call("swap", self._subject, key, writes=True, repeatable=False)
+        won: bool = self._gateways.two(call, lambda client: client.checkAndMutate(*arguments), near=near)
+        if not won:  # a gateway that sends a swap again, since its server died, may be told that it lost to itself
+            with partly_written("swap"):
+                won = self._version(key, near, at=stamp) == (new, stamp)
         if won:
-            self._knowledge.remember(self._full_name, key, encode_value(cells[VERSION]), stamp)
+            self._knowledge.remember({key: (new, stamp)})
         return won
 
     def put_many(self, mutations: Iterable[Mutation]) -> None:
         """Stamped here, so it does no harm to send it again, and it is, if a gateway fails."""
-
         untouched = True
 
         def write(pair: Pair, some: list[Any]) -> None:
             nonlocal untouched
-            call = self._call("put_many", near=pair, writes=True)
+            call = Call("put_many", self._subject, writes=True)
             try:
-                self._gateways.two(call, lambda client: client.putMultiple(self._full_name, some))
+                self._gateways.two(call, lambda client: client.putMultiple(self._full_name, some), near=pair)
             except OutcomeUnknown:
                 untouched = False
                 with suppress(StoreUnavailable):
-                    self._descriptor()  # of a table that is gone, a gateway says no more than that some puts failed
+                    self._definition.facts()  # of a table that is gone, a gateway says no more than that puts failed
                 raise
             untouched = False
 
         remaining = iter(mutations)
-        while batch := list(itertools.islice(remaining, _ROWS * len(self._gateways.pairs))):
+        while batch := list(itertools.islice(remaining, rows.ROWS * len(self._gateways.pairs))):
             try:
                 puts = self._puts(batch)
-                side_by_side([partial(write, pair, some) for pair, some in self._by_pair(puts, lambda put: put.row)])
+                jobs = [partial(write, pair, some) for pair, some in self._by_pair(puts, lambda put: put.row)]
+                side_by_side(jobs, self._at_once)
             except StoreUnavailable as exc:
                 if untouched:
                     raise
                 raise OutcomeUnknown("put_many", exc.where, exc.reason) from exc
 
     def purge(self, before: int) -> int:
-        descriptor = self._descriptor()
-        check_time(before, _clock.tick())
-        horizon = max(before, int(descriptor.attributes[HORIZON]))
-        descriptor.attributes[HORIZON] = b"%d" % horizon
-        self._two("purge", lambda client: client.modifyTable(descriptor), writes=True)
-        self._knowledge.forget(self._full_name)
-        time.sleep(LEASE)  # now everybody knows, and refuses to read what is about to go
+        self._definition.facts()
+        horizon = self._definition.raise_horizon(check_time(before, _clock.tick()))
+        self._knowledge.forget()
         removed = 0
         useless = self._useless(horizon)
-        while deletes := [calls.delete(version) for version in itertools.islice(useless, _ROWS)]:
-            self._two("purge", partial(self._delete, deletes), writes=True)
-            removed += len(deletes)
+        with partly_written("purge"):
+            while deletes := [calls.delete(version) for version in itertools.islice(useless, rows.ROWS)]:
+                call = Call("purge", self._subject, writes=True)
+                self._gateways.two(call, partial(self._delete, deletes))
+                removed += len(deletes)
         return removed
 
     # how
 
-    def _table_name(self) -> Any:
-        return thrift2().TTableName(qualifier=self._full_name)
+    @property
+    def _at_once(self) -> int:
+        return _AT_ONCE * len(self._gateways.pairs)
 
-    def _happy(self, client: Any) -> Any:
-        return client.table(self._full_name, use_prefix=False)
+    @property
+    def _where(self) -> str:
+        return Call("", self._subject).where
 
     def _delete(self, deletes: list[Any], client: Any) -> None:
         client.deleteMultiple(self._full_name, deletes)
 
-    def _where(self, key: bytes | None = None) -> str:
-        row = "" if key is None else f"row {key!r} of "
-        return f"{row}table {self.name!r} of {self._url}"
-
-    def _call(self, operation: str, key: bytes | None = None, **how: Any) -> Call:
-        return Call(operation, self._where(key), self.name, self._full_name.decode(), self._url, **how)
-
-    def _two(self, operation: str, ask: Callable[[Any], T], **how: Any) -> T:
-        return self._gateways.two(self._call(operation, **how), ask)
-
-    def _descriptor(self) -> Any:
-        """What HBase has on record of the table, or `TableNotFound`, or `InvalidStore` if it is not one of ours."""
-        found = self._two("looking up", lambda client: client.getTableDescriptor(self._table_name()))
-        layout = (found.attributes or {}).get(OURS)
-        if layout != _LAYOUT:
-            reason = "was not made by neomodel" if layout is None else f"has layout {layout.decode()}, not 1"
-            raise InvalidStore(self._url, f"its table {self._full_name.decode()!r} {reason}; name another")
-        return found
-
     def _facts(self) -> Facts:
-        def ask() -> Facts:
-            found = self._descriptor()
-            return Facts(frozenset(column.name + b":" for column in found.columns), int(found.attributes[HORIZON]))
-
-        return self._knowledge.facts(self._full_name, ask)
+        return self._knowledge.facts(self._definition.facts)
 
     def _locations(self) -> Locations:
-        return self._knowledge.locations(self._full_name, self.regions)
+        return self._knowledge.locations(self._definition.regions_now)
 
     def _near(self, key: bytes) -> Pair:
-        return self._locations().near(key)
+        pairs = self._gateways.pairs
+        return pairs[0] if len(pairs) == 1 else self._locations().near(key)
 
     def _by_pair(self, items: list[T], key: Callable[[T], bytes]) -> Iterator[tuple[Pair, list[T]]]:
         """The items in parts for one call each, each for the pair beside its region."""
-        locations = self._locations()
         groups: dict[int, tuple[Pair, list[T]]] = {}
-        for item in items:
-            pair = locations.near(key(item))
-            groups.setdefault(id(pair), (pair, []))[1].append(item)
-        for pair, some in groups.values():
-            for first in range(0, len(some), _ROWS):
-                yield pair, some[first : first + _ROWS]
+        if len(self._gateways.pairs) == 1:
+            groups[0] = (self._gateways.pairs[0], items)
+        else:
+            locations = self._locations()
+            for item in items:
+                pair = locations.near(key(item))
+                groups.setdefault(id(pair), (pair, []))[1].append(item)
+        for first in range(0, len(items), rows.ROWS):  # in turns, so that all pairs are at work
+            for pair, some in groups.values():
+                if part := some[first : first + rows.ROWS]:
+                    yield pair, part
 
-    def _selection(self, at: int | None, columns: Columns) -> tuple[list[bytes] | None, int | None]:
-        """Columns and (exclusive) time as Thrift1 has them: a family without its colon; no time without columns."""
+    def _selection(self, at: int | None, columns: Columns) -> rows.Selection:
         facts = self._facts()
-        until = None if at is None else min(check_at(at, facts.horizon, self._where()), MAX_TIME - 1) + 1
-        selected = check_columns(columns, facts.families)
         if columns is None and at is None:
-            return None, None
-        return [column[:1] if len(column) == 2 else column for column in selected], until
-
-    def _row(self, key: bytes, cells: dict[bytes, tuple[bytes, int]]) -> Row:
-        if VERSION in cells:
-            self._knowledge.remember(self._full_name, key, *cells[VERSION])
-        return {column: decode_live(value) for column, (value, _) in sorted(cells.items()) if value}
+            return _EVERYTHING
+        until = None if at is None else min(check_at(at, facts.horizon, self._where), MAX_TIME - 1) + 1
+        selected = check_columns(columns, facts.families)
+        return rows.Selection([column[:1] if len(column) == 2 else column for column in selected], until)
 
     def _puts(self, batch: list[Mutation]) -> list[Any]:
         facts = self._facts()
@@ -335,11 +289,10 @@ class HBaseTable(Table):
     def _page(self, part: calls.Slice, size: int, skip: int = 0) -> list[Any]:
         if part.empty or not size:
             return []
-        call = self._call("cells", part.key, near=self._near(part.key))
-        found: list[Any] = self._gateways.two(
-            call, lambda client: client.get(self._full_name, part.page(size, skip))
-        ).columnValues
-        return found
+        call, get = Call("cells", self._subject, part.key), part.page(size, skip)
+        found = self._gateways.two(call, lambda client: client.get(self._full_name, get), near=self._near(part.key))
+        values: list[Any] = found.columnValues
+        return values
 
     def _forwards(
         self, part: Callable[[bytes, bytes | None], calls.Slice], start: bytes, stop: bytes | None, limit: int | None
@@ -368,15 +321,15 @@ class HBaseTable(Table):
                 if number or version.value is None:
                     yield version
 
-    def _version(self, key: bytes, at: int | None = None) -> tuple[bytes, int]:
+    def _version(self, key: bytes, near: Pair, at: int | None = None) -> tuple[bytes, int]:
         """The row's newest version as it is stored, a tombstone too, or the one of time `at`; and its time."""
-        call = self._call("get", key, near=self._near(key))
-        get = calls.version_of(key, at)
-        found = self._gateways.two(call, lambda client: client.get(self._full_name, get)).columnValues
+        call, get = Call("get", self._subject, key), calls.version_of(key, at)
+        found = self._gateways.two(call, lambda client: client.get(self._full_name, get), near=near).columnValues
         return (found[0].value, found[0].timestamp) if found else (b"", 0)
 
 
 def _check_key(key: bytes) -> bytes:
-    if len(check_key(key)) > _LONGEST_KEY:
+    if not isinstance(key, bytes) or not 0 < len(key) <= _LONGEST_KEY:
+        check_key(key)
         raise InvalidValue("the length of a row key", len(key), f"at most {_LONGEST_KEY}")
     return key

@@ -133,12 +133,12 @@ class Agreement(RuleBasedStateMachine):
         )
     )
     def put_many(self, mutations: list[tuple[bytes, dict[bytes, bytes | None], Any]]) -> None:
-        self.wrote |= any(time is None for *_, time in mutations)
-        self.both(
+        answer = self.both(
             lambda table, which: table.put_many(
                 Mutation(key, cells, self.when(named, which)) for key, cells, named in mutations
             )
         )
+        self.wrote |= answer is None and any(time is None for *_, time in mutations)
 
     @precondition(lambda self: self.marks)
     @rule(before=past)

@@ -64,7 +64,8 @@ def proxied(hbase: Cluster, timeout: float = TIMEOUT) -> Iterator[Line]:
     ports = hbase.plan.gateway(1)
     with ExitStack() as stack:
         proxies = [stack.enter_context(Proxy(ports[role], timeout)) for role in ("thrift1", "thrift2")]
-        url = f"hbase://127.0.0.1:{proxies[0].port}?thrift2={proxies[1].port}&timeout={timeout}"
+        secure = "".join(hbase.url.partition("&tls=")[1:])
+        url = f"hbase://127.0.0.1:{proxies[0].port}?thrift2={proxies[1].port}&timeout={timeout}{secure}"
         direct = stack.enter_context(open_store(hbase.url))
         store = stack.enter_context(open_store(url))
         truth = direct.table(f"lost-{uuid.uuid4().hex}")

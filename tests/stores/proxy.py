@@ -31,7 +31,8 @@ class Fault(Enum):
 class Proxy:
     """Listens on a port of its own for as long as it is open. `timeout` is that of the client it is put before."""
 
-    def __init__(self, target: int, timeout: float) -> None:
+    def __init__(self, target: int, timeout: float, host: str = LOOPBACK) -> None:
+        self.host = host
         self.port = 0
         self.connections = 0
         self.exchanges = 0
@@ -41,6 +42,7 @@ class Proxy:
         self._faults: list[Fault | None] = []
         self._open: set[socket.socket] = set()
         self._holding = 0
+        self._answers_left: int | None = None
         self._listener: socket.socket | None = None
         self.listen()
 
@@ -72,11 +74,17 @@ class Proxy:
         for end in cut:
             _shut(end)
 
+    def refuse_after(self, answers: int) -> None:
+        """`refuse` as soon as so many more have been given."""
+        with self._lock:
+            self._answers_left = answers
+
     def listen(self) -> None:
         """Accept connections, on the port that it has had before."""
         if self._listener:
             return
-        self._listener = socket.create_server((LOOPBACK, self.port))
+        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
+        self._listener = socket.create_server((self.host, self.port), family=family)
         self.port = self._listener.getsockname()[1]
         threading.Thread(target=self._accept, args=(self._listener,), daemon=True).start()
 
@@ -139,8 +147,12 @@ class Proxy:
                     client.sendall(answer[: len(answer) // 2])
                 if not answer or fault in (Fault.LOST, Fault.TORN):
                     return False
+                if last := self._is_the_last():  # then the client gets it together with the end of the connection
+                    client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
                 with self._held(None if answered else fault, Fault.SLOW, Fault.LATE):
                     client.sendall(answer)
+                if last:
+                    self.refuse()
                 answered = True
             elif answered:
                 return True
@@ -153,6 +165,16 @@ class Proxy:
         with self._lock:
             self.exchanges += 1
             return self._faults.pop(0) if self._faults else None
+
+    def _is_the_last(self) -> bool:
+        with self._lock:
+            if self._answers_left is None:
+                return False
+            self._answers_left -= 1
+            if self._answers_left:
+                return False
+            self._answers_left = None
+            return True
 
     @contextmanager
     def _held(self, fault: Fault | None, *when: Fault) -> Iterator[None]:

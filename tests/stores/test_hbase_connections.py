@@ -12,11 +12,11 @@ import pytest
 
 from neomodel.cluster import Cluster
 from neomodel.errors import NeomodelError, StoreUnavailable, TableNotFound
-from neomodel.stores import VERSION, Mutation, Store, hbase_gateways, open_store, successor
+from neomodel.stores import VERSION, Mutation, Store, hbase_gateways, hbase_rows, open_store, successor
 from tests.stores.line import KEYS, Line, few_questions, proxied
 from tests.stores.processes import run
 from tests.stores.proxy import Fault, Proxy
-from tests.stores.rows import checked, mutations, number_of
+from tests.stores.rows import KEY, checked, mutations, number_of
 from tests.stores.test_forks import in_fork
 
 TIMEOUT = 2.0  # seconds: long enough that no connection is dropped for it
@@ -24,9 +24,10 @@ THREADS = 6
 FIRST, SECOND = 0, 1  # the gateways of a pair
 
 
-@pytest.fixture(scope="module")
-def module_line(hbase: Cluster) -> Iterator[Line]:
-    with few_questions(), proxied(hbase, TIMEOUT) as line:
+@pytest.fixture(scope="module", params=["hbase", "hbase_tls"])
+def module_line(request: pytest.FixtureRequest) -> Iterator[Line]:
+    """To gateways without and with TLS: what lies on the wire differs, what is promised does not."""
+    with few_questions(), proxied(request.getfixturevalue(request.param), TIMEOUT) as line:
         yield line
 
 
@@ -149,6 +150,16 @@ def test_threads_share_a_pool_and_each_gets_its_own_answers(line: Line) -> None:
     assert all(now - then <= THREADS for now, then in zip(made(line), before, strict=True))
 
 
+def test_many_rows_are_asked_for_by_a_few_threads_however_many_calls_it_takes(
+    line: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = made(line)
+    monkeypatch.setattr(hbase_rows, "ROWS", 50)
+
+    assert list(line.table.get_many(KEYS)) == KEYS
+    assert made(line)[FIRST] - before[FIRST] <= 4
+
+
 def test_a_forked_child_uses_connections_of_its_own_and_both_go_on(line: Line) -> None:
     before = made(line)
 
@@ -170,6 +181,26 @@ def _fork(store: Store, name: str) -> list[int]:
     waits = [in_fork(work), in_fork(work)]
     work()
     return [wait() for wait in waits]
+
+
+def test_streams_open_at_a_fork_go_on_in_the_child_too_on_connections_of_its_own(line: Line) -> None:
+    assert run(_fork_within_streams, line.url, line.table.name) == 0
+
+
+def _fork_within_streams(store: Store, name: str) -> int:
+    table = store.table(name)
+    span = (KEYS[0], KEYS[-1] + b"\0")  # other tests write beside them
+    streams = [table.scan(*span), table.history(*span, columns=[KEY])]
+    for stream in streams:
+        next(stream)
+
+    def go_on() -> None:
+        for stream in streams:
+            assert [item[0] for item in stream] == KEYS[1:]
+
+    wait = in_fork(go_on)
+    go_on()
+    return wait()
 
 
 # several regions

@@ -1,11 +1,15 @@
 """Three region servers, writers and readers at work: servers and gateways die, regions move and split.
 
-Every write that was acknowledged is there afterwards, clients go on without a restart, and `regions` is right.
+Every write that was acknowledged is there afterwards, clients go on without a restart, and `regions` is right, and has
+an answer at any time.
 """
 
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 
 import pytest
@@ -48,6 +52,29 @@ def check_regions(hbase3: Cluster, table: Table) -> None:
     assert found == as_recorded(hbase3, table)
     assert [region.start for region in found] == [b"", *(region.stop for region in found[:-1])]
     assert found[-1].stop is None
+
+
+@contextmanager
+def told_all_the_time(table: Table) -> Iterator[None]:
+    """Meanwhile `regions` always has an answer, and one that covers all keys."""
+    done = threading.Event()
+
+    def ask() -> int:
+        count = 0
+        while not done.is_set():
+            found = table.regions()
+            assert [region.start for region in found] == [b"", *(region.stop for region in found[:-1])]
+            assert found[-1].stop is None
+            count += 1
+        return count
+
+    with ThreadPoolExecutor(1) as pool:
+        asking = pool.submit(ask)
+        try:
+            yield
+        finally:
+            done.set()
+        assert asking.result(60)
 
 
 def kill_server(hbase3: Cluster, table: Table, *, meta: bool) -> Callable[[], None]:
@@ -116,7 +143,8 @@ def test_what_was_acknowledged_is_there_and_clients_go_on_whatever_dies_moves_or
         load.go_on()
         for name, fault in faults.items():
             load.forget_pauses()
-            mend = fault(hbase3, table)
+            with told_all_the_time(table):
+                mend = fault(hbase3, table)
             try:
                 load.go_on()
                 check_regions(hbase3, table)

@@ -6,7 +6,7 @@ import pytest
 
 from neomodel.errors import InvalidStore
 from neomodel.stores import open_store
-from neomodel.stores.hbase_url import GatewayAddress, parse
+from neomodel.stores.hbase_url import GatewayAddress, Tls, parse
 
 SECRET = "pa55word"
 
@@ -34,12 +34,29 @@ BAD = {
     "hbase://127.0.0.1:9090?thrift2=9091&timeout=-1": "timeout is '-1'",
     "hbase://127.0.0.1:9090?thrift2=9091&timeout=nan": "timeout is 'nan'",
     "hbase://[::1:9090?thrift2=9091": "must look like",
+    "hbase://::1:9090?thrift2=9091": "in brackets",
+    "hbase://[]:9090?thrift2=9091": "no HOST:PORT|must look like",
+    "hbase://[::1]?thrift2=9091": "no HOST:PORT",
+    "hbase://[2001:db8::1]:9090?thrift2=9091": "2001:db8::1 is not this machine",
     "hbase://hbase.example.org:9090?thrift2=9091": "not this machine",
     "hbase://10.0.0.1:9090?thrift2=9091": "not this machine",
     "hbase://127.0.0.1:9090,10.0.0.1:9090?thrift2=9091,9091": "10.0.0.1 is not this machine",
     "hbase://0.0.0.0:9090?thrift2=9091": "not this machine",
     "hbase://hbase.example.org:9090?thrift2=9091&insecure=0": "not this machine",
     "hbase://localhost.example.org:9090?thrift2=9091": "not this machine",
+    "hbase://127.0.0.1:9090?thrift2=9091&tls=0": "tls is '0', expected 1",
+    "hbase://10.0.0.1:9090?thrift2=9091&insecure=1&tls=true": "tls is 'true', expected 1",
+    "hbase://10.0.0.1:9090?thrift2=9091&tls=1&insecure=1": "insecure is for gateways with neither",
+    "hbase://10.0.0.1:9090?thrift2=9091&tls=1&ca=": "ca is empty",
+    "hbase://10.0.0.1:9090?thrift2=9091&tls=1&ca=nowhere.pem": "'nowhere.pem' is no readable file .*No such file",
+    f"hbase://10.0.0.1:9090?thrift2=9091&tls=1&ca={__file__}": "is no readable file of CA certificates",
+    "hbase://127.0.0.1:9090?thrift2=9091&ca=ca.pem": "add tls=1",
+    "hbase://127.0.0.1:9090?thrift2=9091&sasl=1": "sasl is '1', expected kerberos",
+    "hbase://127.0.0.1:9090?thrift2=9091&sasl=plain": "sasl is 'plain', expected kerberos",
+    "hbase://127.0.0.1:9090?thrift2=9091&service=hbase": "add sasl=kerberos",
+    "hbase://127.0.0.1:9090?thrift2=9091&sasl=kerberos&service=a%40b": "service is 'a@b', expected NAME",
+    "hbase://127.0.0.1:9090?thrift2=9091&sasl=kerberos&tls=1": "exclude one another",
+    "hbase://10.0.0.1:9090?thrift2=9091&sasl=kerberos&insecure=1": "insecure is for gateways with neither",
 }
 
 
@@ -79,8 +96,32 @@ def test_a_url_says_which_gateways_there_are_and_what_they_stand_beside() -> Non
     assert (found.prefix, found.timeout) == ("team_", 2.5)
 
 
+def test_ipv6_addresses_go_in_brackets_and_mix_with_others() -> None:
+    found = parse("hbase://[::1]:1,127.0.0.1:2,[2001:db8::7]:3?thrift2=4,5,6&insecure=1").gateways
+
+    assert [(gateway.host, gateway.port1, gateway.port2) for gateway in found] == [
+        ("::1", 1, 4),
+        ("127.0.0.1", 2, 5),
+        ("2001:db8::7", 3, 6),
+    ]
+
+
 def test_a_gateway_elsewhere_is_used_if_the_url_says_that_its_network_is_trusted() -> None:
     assert parse("hbase://10.0.0.1:1?thrift2=2&insecure=1").gateways == [GatewayAddress("10.0.0.1", 1, 2, None)]
+
+
+@pytest.mark.parametrize("how", ["tls=1", "sasl=kerberos"])
+def test_a_gateway_elsewhere_is_used_if_it_encrypts_and_shows_who_it_is(how: str) -> None:
+    assert parse(f"hbase://10.0.0.1:1?thrift2=2&{how}").gateways == [GatewayAddress("10.0.0.1", 1, 2, None)]
+
+
+def test_what_else_a_url_may_say_of_security() -> None:
+    assert parse("hbase://h:1?thrift2=2&tls=1").tls == Tls()
+    assert parse("hbase://h:1?thrift2=2&tls=1&ca=%2Fetc%2Fa%40b.pem").tls == Tls("/etc/a@b.pem")
+    assert parse("hbase://h:1?thrift2=2&sasl=kerberos").sasl == "hbase"
+    assert parse("hbase://h:1?thrift2=2&sasl=kerberos&service=thrift/other.h").sasl == "thrift/other.h"
+    with pytest.raises(InvalidStore, match="percent-encoded"):
+        parse("hbase://h:1?thrift2=2&tls=1&ca=a@b")
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "localhost", "[::1]"])

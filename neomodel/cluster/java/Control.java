@@ -31,7 +31,9 @@ import org.apache.hadoop.hbase.thrift2.generated.TTableDescriptor;
 import org.apache.hadoop.hbase.thrift2.generated.TTableName;
 import org.apache.thrift.TConfiguration;
 import org.apache.thrift.protocol.TBinaryProtocol;
+import org.apache.thrift.transport.THttpClient;
 import org.apache.thrift.transport.TSocket;
+import org.apache.thrift.transport.TTransport;
 
 /**
  * Answers the questions of control.py about the HBase in this JVM, so that none of them costs the start of a JVM.
@@ -166,7 +168,7 @@ final class Control {
   }
 
   /** Makes a table, writes to it by the Thrift2 and reads by the Thrift1 side of every gateway, drops it again. */
-  private static void probe(Admin admin, List<String> ports) throws Exception {
+  private void probe(Admin admin, List<String> ports) throws Exception {
     TableName left = TableName.valueOf(PROBE);
     if (admin.tableExists(left)) {
       if (admin.isTableEnabled(left)) admin.disableTable(left);
@@ -176,7 +178,7 @@ final class Control {
     ByteBuffer name = ByteBuffer.wrap(PROBE.getBytes(StandardCharsets.UTF_8));
     TColumnFamilyDescriptor family = new TColumnFamilyDescriptor(bytes("p"));
     for (int i = 0; i < ports.size(); i += 2) {
-      try (TSocket one = open(ports.get(i)); TSocket two = open(ports.get(i + 1))) {
+      try (TTransport one = open(ports.get(i)); TTransport two = open(ports.get(i + 1))) {
         Hbase.Client thrift1 = new Hbase.Client(new TBinaryProtocol(one));
         THBaseService.Client thrift2 = new THBaseService.Client(new TBinaryProtocol(two));
         if (i == 0) thrift2.createTable(new TTableDescriptor(table).setColumns(List.of(family)), List.of());
@@ -190,10 +192,18 @@ final class Control {
     admin.deleteTable(left);
   }
 
-  private static TSocket open(String port) throws Exception {
-    TSocket socket = new TSocket(new TConfiguration(), HOST, Integer.parseInt(port), PATIENCE * 1000);
-    socket.open();
-    return socket;
+  /** A connection to a gateway, in the mode that this cluster's gateways are in. */
+  private TTransport open(String port) throws Exception {
+    if (!conf.getBoolean("hbase.thrift.ssl.enabled", false)) {
+      TSocket socket = new TSocket(new TConfiguration(), HOST, Integer.parseInt(port), PATIENCE * 1000);
+      socket.open();
+      return socket;
+    }
+    System.setProperty("javax.net.ssl.trustStore", conf.get("hbase.thrift.ssl.keystore.store"));
+    System.setProperty("javax.net.ssl.trustStorePassword", conf.get("hbase.thrift.ssl.keystore.password"));
+    THttpClient client = new THttpClient("https://" + HOST + ":" + port + "/");
+    client.setReadTimeout(PATIENCE * 1000);
+    return client;
   }
 
   private static ByteBuffer bytes(String text) {
