@@ -53,12 +53,12 @@ class Element:
         state = self._neo
         try:
             kind = state.kind
+            named = [f for f in kind.features.values() if f.stored and not f.reference and not f.many]
+            named.sort(key=lambda f: (f.name != "name", not getattr(f.value, "id", False)))
+            values = [(f.name, read(self, f)) for f in named if state.raw(f) is not UNSET]
         except ObjectNotFound as exc:
             return f"<missing: {exc}>"
-        named = [f for f in kind.features.values() if f.stored and not f.reference and not f.many]
-        named.sort(key=lambda f: (f.name != "name", not getattr(f.value, "id", False)))
-        values = ((f.name, read(self, f)) for f in named if state.raw(f) is not UNSET)
-        shown = ", ".join(f"{name}={_short(value)}" for name, value in list(values)[:3])
+        shown = ", ".join(f"{name}={_short(value)}" for name, value in values[:3])
         return f"<{kind} {state.oid or '(not stored)'}{': ' if shown else ''}{shown}>"
 
     def __reduce__(self) -> Any:

@@ -153,7 +153,9 @@ class Stored:
 
     @property
     def kind(self) -> EClass:
-        return self.model.kind_of(self.read())
+        """Its class, which stays what it is: asking for it must not renew the row, or the next write would be compared
+        with what the application has not seen."""
+        return self.model.kind_of(self.row if self.row is not None else self.read())
 
     def raw(self, feature: EFeature) -> Any:
         """As of a transient object."""
