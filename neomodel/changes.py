@@ -281,9 +281,10 @@ def release(parent: "Element", feature: EFeature, children: "list[Element]") -> 
         state.write({feature: _without(state.raw(feature), tokens) if feature.many else UNSET})
         _follow(state, lambda: subtrees.leave([child for child in children if lies_in(child, parent, feature)]))
     else:
-        subtrees.leave(children)
-        if isinstance(state, Stored):  # and entries that were outdated before
-            drop_tokens(parent, feature, {child._neo.oid for child in children if child._neo.oid})
+        tokens = {state.token(child, feature) for child in children}
+        subtrees.leave([child for child in children if lies_in(child, parent, feature)])
+        if isinstance(state, Stored):  # and entries that were outdated before, of objects that lie elsewhere or nowhere
+            drop_tokens(parent, feature, tokens)
 
 
 def _check_no_cycle(parent: "Element", child: "Element") -> None:

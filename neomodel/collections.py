@@ -126,7 +126,7 @@ class FeatureList(MutableSequence[Any]):
 
     def pop(self, index: int = -1) -> Any:
         value = self[index]
-        del self[index]
+        del self[self.index(value) if self._feature.containment else index]
         return value
 
     def move(self, to: int, index: int) -> Any:
