@@ -79,7 +79,7 @@ def _assign_target(obj: "Element", feature: EFeature, target: "Element | None") 
     state, before = obj._neo, current(obj, feature)
     nothing = None if feature.unsettable else UNSET
     state.write({feature: nothing if target is None else state.token(target, feature)})
-    _follow(state, lambda: mirror(obj, feature, gone=[before] if before else [], come=[target] if target else []))
+    follow(state, lambda: mirror(obj, feature, gone=[before] if before else [], come=[target] if target else []))
 
 
 def _assign_child(obj: "Element", feature: EFeature, child: "Element | None") -> None:
@@ -163,7 +163,7 @@ def withdraw(obj: "Element", feature: EFeature, positions: set[int]) -> None:
         release(obj, feature, targets)
     else:
         state.write({feature: [token for at, token in enumerate(raw) if at not in positions]})
-        _follow(state, lambda: mirror(obj, feature, gone=targets, come=[]))
+        follow(state, lambda: mirror(obj, feature, gone=targets, come=[]))
 
 
 def _put(
@@ -187,7 +187,7 @@ def _put(
         come, tokens = [], values
     _arrange(obj, feature, tokens, arrange, repeat=repeat)
     if feature.eOpposite:
-        _follow(state, lambda: mirror(obj, feature, gone=gone, come=come))
+        follow(state, lambda: mirror(obj, feature, gone=gone, come=come))
 
 
 def _arrange(obj: "Element", feature: EFeature, tokens: list[Any], arrange: Arrange, *, repeat: bool) -> None:
@@ -265,7 +265,7 @@ def adopt(
         subtrees.settle(parent, feature, children)
         subtrees.leave([child for child in displaced if lies_in(child, parent, feature)])
 
-    _follow(state, settle)
+    follow(state, settle)
 
 
 def release(parent: "Element", feature: EFeature, children: "list[Element]") -> None:
@@ -279,7 +279,7 @@ def release(parent: "Element", feature: EFeature, children: "list[Element]") -> 
     if isinstance(state, Stored) and state.edit is not None:
         tokens = {state.token(child, feature) for child in children}
         state.write({feature: _without(state.raw(feature), tokens) if feature.many else UNSET})
-        _follow(state, lambda: subtrees.leave([child for child in children if lies_in(child, parent, feature)]))
+        follow(state, lambda: subtrees.leave([child for child in children if lies_in(child, parent, feature)]))
     else:
         tokens = {state.token(child, feature) for child in children}
         subtrees.leave([child for child in children if lies_in(child, parent, feature)])
@@ -370,7 +370,7 @@ def adjust(obj: "Element", feature: EFeature, change: Callable[[Any], Any]) -> N
             return
 
 
-def _follow(state: Any, action: Callable[[], Any]) -> None:
+def follow(state: Any, action: Callable[[], Any]) -> None:
     if isinstance(state, Stored) and state.edit is not None:
         state.edit.following.append(action)
     else:

@@ -146,6 +146,11 @@ class Stored:
         self.cohort = None
         return [self, *others]
 
+    def renew(self) -> None:
+        """Have the row read again when it is needed next, where the store can't tell whether it has changed."""
+        if self.edit is None and self.model.table.mark() is None:
+            self.row = None
+
     def take(self, row: Row | None, epoch: int) -> None:
         """Know this row, which was read in that epoch; None: there is none."""
         self.row = row if row is not None and (layout.ECLASS in row or self.oid == ids.ROOT) else None

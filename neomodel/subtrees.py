@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from neomodel import layout
-from neomodel.changes import drop_tokens, lies_in, mirror
+from neomodel.changes import adjust, drop_tokens, follow, lies_in, mirror
 from neomodel.errors import Conflict
 from neomodel.kinds import EClass, EFeature
 from neomodel.packages import ANYTHING
@@ -72,6 +72,7 @@ def settle(parent: "Element", feature: EFeature, children: "list[Element]") -> N
 
 
 def _move(child: "Element", parent: "Element", feature: EFeature) -> None:
+    """Within an edit of the child the lists follow when that is written."""
     state, home = child._neo, parent._neo
     place = state.place
     while True:
@@ -79,11 +80,40 @@ def _move(child: "Element", parent: "Element", feature: EFeature) -> None:
             state.swap(layout.placed(home.oid, feature.name))
             break
         except Conflict:
-            if state.place != place:  # somebody else has moved it
-                drop_tokens(parent, feature, {state.oid})
+            if lies_in(child, parent, feature):
+                break  # somebody else has moved it here
+            if state.place != place:  # elsewhere
+                _unlist(child, parent, feature)
                 raise
-    if place is not None:
-        drop_tokens(place[0], place[1], {state.oid})
+
+    def listed() -> None:
+        if place is not None:
+            _unlist(child, *place)
+        _list(child, parent, feature)
+
+    if state.edit is not None:
+        state.edit.reverting.append(lambda: _unlist(child, parent, feature))
+    follow(state, listed)
+
+
+# Those who move one child at a time change its row, which decides, and lists, which tell nobody so. Whoever takes it off
+# a list looks at the row afterwards, and whoever has changed the row looks at the list: one of them sees the other.
+
+
+def _unlist(child: "Element", parent: "Element", feature: EFeature) -> None:
+    """Take a child off the list of a container that it does not lie in."""
+    drop_tokens(parent, feature, {child._neo.oid})
+    child._neo.renew()
+    if lies_in(child, parent, feature):
+        _list(child, parent, feature)
+
+
+def _list(child: "Element", parent: "Element", feature: EFeature) -> None:
+    """Make sure that a container lists a child that lies in it. Costs nothing if nobody else has written."""
+    if feature.many and not isinstance(parent._neo, Gone):
+        token = child._neo.oid
+        parent._neo.renew()
+        adjust(parent, feature, lambda raw: raw if token in raw else [*raw, token])
 
 
 def _transfer(child: "Element", parent: "Element", feature: EFeature) -> None:
