@@ -69,10 +69,12 @@ def current(obj: "Element", feature: EFeature) -> "Element | None":
 
 def lies_in(child: "Element", parent: "Element", feature: EFeature) -> bool:
     """Whether the child says so itself. One get if its row is not known."""
-    state = child._neo
+    state, holding = child._neo, parent._neo
+    if isinstance(holding, Stored) and holding.edit and (feature.name, id(child)) in holding.edit.adopted:
+        return True
     if isinstance(state, Transient):
         return state.place == (parent, feature)
-    return isinstance(state, Stored) and isinstance(parent._neo, Stored) and state.holds_place(parent._neo, feature)
+    return isinstance(state, Stored) and isinstance(holding, Stored) and state.holds_place(holding, feature)
 
 
 def _assign_target(obj: "Element", feature: EFeature, target: "Element | None") -> None:
@@ -260,6 +262,8 @@ def adopt(
         return
     tokens = [state.token(child, feature) for child in children]
     _arrange(parent, feature, tokens, arrange, repeat=repeat)
+    if state.edit is not None:
+        state.edit.adopted |= {(feature.name, id(child)) for child in children}
 
     def settle() -> None:
         subtrees.settle(parent, feature, children)

@@ -90,6 +90,10 @@ class Edit:
         self.row = row
         self.cells: dict[bytes, bytes | None] = {}
         self.following: list[Callable[[], None]] = []
+        self.reverting: list[Callable[[], None]] = []
+        """What has to follow if the changes are not written."""
+        self.adopted: set[tuple[str, int]] = set()
+        """Features and the identities of the children that will lie there: their own rows don't say so yet."""
 
     def stage(self, cells: Mapping[bytes, bytes | None]) -> None:
         self.cells |= cells

@@ -8,7 +8,7 @@ import attrs
 
 from neomodel import layout
 from neomodel.changes import adjust, drop_tokens, follow, lies_in, mirror
-from neomodel.errors import Conflict
+from neomodel.errors import Conflict, InvalidValue
 from neomodel.kinds import EClass, EFeature
 from neomodel.packages import ANYTHING
 from neomodel.states import UNSET, Gone, Stored, Transient, encode
@@ -238,6 +238,8 @@ def _gather(tops: "list[Element]") -> list[_Part]:
     parts = []
     for number, element in enumerate(elements):
         state = element._neo
+        if state.edit is not None:
+            raise InvalidValue("an object to take out of its model", element, "one that is not being edited")
         values = {f.name: _value(element, f) for f in state.kind.features.values() if f.stored or not f.kept}
         far = [
             (target, mirrored.eOpposite, target._neo.token(element, mirrored.eOpposite))
