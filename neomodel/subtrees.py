@@ -96,8 +96,8 @@ def _move(child: "Element", parent: "Element", feature: EFeature) -> None:
     follow(state, listed)
 
 
-# Those who move one child at a time change its row, which decides, and lists, which tell nobody so. Whoever takes it off
-# a list looks at the row afterwards, and whoever has changed the row looks at the list: one of them sees the other.
+# Those who move one child at a time change its row, which decides, and lists, which don't. Whoever takes it off a list
+# looks at the row afterwards, and whoever has changed the row looks at the list: one of them sees the other.
 
 
 def _unlist(child: "Element", parent: "Element", feature: EFeature) -> None:
