@@ -206,11 +206,15 @@ class Stored:
         except ObjectNotFound:
             return False
 
-    def target(self, token: str, feature: EFeature) -> "Element":
+    def target(self, token: Any, feature: EFeature) -> "Element":
+        if not feature.kept:
+            return token  # type: ignore[no-any-return]
         found = self.model.live.get(token)
         return found if found is not None else self.model.resolve(token, via=(self.oid, feature.name))
 
-    def token(self, target: "Element", feature: EFeature) -> str:
+    def token(self, target: "Element", feature: EFeature) -> Any:
+        if not feature.kept:
+            return target
         return self.model.token(target, feature, beside=self.oid)
 
     # writing
