@@ -255,7 +255,7 @@ class Model:
         for element, cells in pairs:
             oid = element._neo.oid
             if oid in known:
-                element._neo = self._merged(oid, known[oid], cells, epoch)
+                element._neo = self._merged(element, known[oid], cells, epoch)
                 continue
             state = Stored(self, oid)
             state.take(layout.changed({}, cells), epoch)
@@ -269,9 +269,14 @@ class Model:
         found = self.table.get_many(keyed)
         return {key.decode(): row for key, row in found.items() if layout.ECLASS in row}
 
-    def _merged(self, oid: str, row: Row, cells: dict[bytes, bytes | None], epoch: int) -> Stored:
-        """The state of the object that has this key, after it was given what a new one says."""
-        state: Stored = self.element(oid)._neo
+    def _merged(self, element: Element, row: Row, cells: dict[bytes, bytes | None], epoch: int) -> Stored:
+        """The state of the object that has this key, after it was given what a new one says. If somebody holds that
+        object already both share it, else the new one is that object."""
+        oid = element._neo.oid
+        held = self.live.get(oid)
+        state: Stored = held._neo if held is not None and isinstance(held._neo, Stored) else Stored(self, oid)
+        if held is None:
+            self.live[oid] = element
         state.take(row, epoch)
         former = layout.place_of(row)
         news = {c: value for c, value in cells.items() if c != layout.VERSION and row.get(c) != value}
