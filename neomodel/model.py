@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from neomodel import ids, layout
-from neomodel.codecs import key_text
+from neomodel.codecs import decode_refs, encode_refs, key_text
 from neomodel.collections import FeatureList
 from neomodel.errors import InvalidValue, ReadOnly
 from neomodel.kinds import EClass, EFeature
@@ -279,6 +279,10 @@ class Model:
             self.live[oid] = element
         state.take(row, epoch)
         former = layout.place_of(row)
+        for feature in state.kind.features.values():
+            if feature.reference and feature.many and feature.stored and feature.column in cells:
+                both = dict.fromkeys([*state.raw(feature), *decode_refs(cells[feature.column] or b"")])
+                cells = {**cells, feature.column: encode_refs(list(both))}
         news = {c: value for c, value in cells.items() if c != layout.VERSION and row.get(c) != value}
         if news:
             state.swap(news)
