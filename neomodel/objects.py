@@ -35,6 +35,8 @@ class Element:
         object.__setattr__(self, "_neo", Transient(kind))
         for name, value in features.items():
             feature = kind.feature(name)
+            if feature.computed:
+                raise InvalidValue(str(feature), value, "no value: it is computed")
             if feature.many:
                 changes.rearrange(self, feature, value)
             else:
@@ -42,10 +44,16 @@ class Element:
 
     def __getattr__(self, name: str) -> Any:
         """Only called for what the class does not have."""
+        found = self.eClass.features.get(name)
+        if found is not None and found.computed:
+            return _computed(self, found)  # which says why it can't be
         raise FeatureNotFound(str(self.eClass), name, near(name, self.eClass.features))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name != "_neo" and name not in self.eClass.features:
+        found = self.eClass.features.get(name) if name != "_neo" else None
+        if found is not None and found.computed:
+            write(self, found, value)
+        if found is None and name != "_neo" and not hasattr(getattr(type(self), name, None), "__set__"):
             raise FeatureNotFound(str(self.eClass), name, near(name, self.eClass.features))
         object.__setattr__(self, name, value)
 
@@ -188,7 +196,7 @@ def write(obj: Element, feature: EFeature, value: Any) -> None:
 
 
 def _computed(obj: Element, feature: EFeature) -> Any:
-    found = getattr(type(obj), feature.name, None)
+    found = getattr(obj._neo.kind.python, feature.name, None)
     if isinstance(found, property):
         return found.__get__(obj)
     raise FeatureNotFound(str(obj.eClass), feature.name, " here: it is volatile, import the module that computes it")
