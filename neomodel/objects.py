@@ -97,9 +97,14 @@ class Element:
 
     def eAllContents(self) -> "Iterator[Element]":
         """All it contains, each before what it contains itself."""
-        for child in self.eContents:
-            yield child
-            yield from child.eAllContents()
+        ahead = [iter(self.eContents)]
+        while ahead:
+            child = next(ahead[-1], None)
+            if child is None:
+                ahead.pop()
+            else:
+                yield child
+                ahead.append(iter(child.eContents))
 
     @property
     def eResource(self) -> "Model | None":
@@ -146,6 +151,17 @@ class Unloaded(Element):
             raise AttributeError(name)
         _loaded(self)
         return getattr(self, name)
+
+    def __repr__(self) -> str:
+        try:
+            _loaded(self)
+        except ObjectNotFound:
+            return super().__repr__()
+        return repr(self)
+
+    def __str__(self) -> str:
+        _loaded(self)
+        return str(self)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name == "_neo":
