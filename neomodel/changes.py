@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from neomodel.checks import check_bound, checked, or_default
+from neomodel.checks import check_bound, checked, or_default, several
 from neomodel.errors import Conflict, InvalidValue, ObjectNotFound
 from neomodel.kinds import EFeature
 from neomodel.states import UNSET, Gone, Stored, Transient
@@ -115,7 +115,7 @@ def _assign_container(obj: "Element", feature: EFeature, parent: "Element | None
 
 def insert(obj: "Element", feature: EFeature, values: Iterable[Any], index: int | None = None) -> None:
     """Put values into a collection: at the end, or at a place. Those a unique collection holds already stay put."""
-    new = [checked(feature, value) for value in values]
+    new = [checked(feature, value) for value in several(feature, values)]
     if feature.unique:
         new = list(_not_held(obj, feature, dict.fromkeys(new)))
     if not new:
@@ -131,7 +131,7 @@ def insert(obj: "Element", feature: EFeature, values: Iterable[Any], index: int 
 
 def rearrange(obj: "Element", feature: EFeature, values: Iterable[Any]) -> None:
     """Let a collection hold exactly these values, in this order. One compare-and-swap for all of them."""
-    new = [checked(feature, value) for value in values]
+    new = [checked(feature, value) for value in several(feature, values)]
     if feature.unique and len(set(map(id, new)) if feature.reference else set(map(_hashable, new))) < len(new):
         raise InvalidValue(str(feature), new, "no value twice, since it is unique")
     if not feature.reference:
@@ -218,12 +218,15 @@ def _not_held(obj: "Element", feature: EFeature, values: Iterable[Any]) -> Itera
     held = set(state.raw(feature))
     if not feature.reference:
         return (value for value in values if value not in held)
-    return (value for value in values if not _known_by(state, value) or state.token(value, feature) not in held)
+    return (value for value in values if not may_hold(state, value) or state.token(value, feature) not in held)
 
 
-def _known_by(state: Any, target: "Element") -> bool:
-    """Whether the object may hold `target`: a row can't hold what has no id."""
-    return isinstance(state, Transient) or bool(target._neo.oid)
+def may_hold(state: Any, target: Any) -> bool:
+    """Whether the object may hold `target`: a row can't hold what has no id, nor what is in another repository."""
+    if isinstance(state, Transient):
+        return True
+    home = target._neo.model
+    return bool(target._neo.oid) and (home is None or home.repository is state.model.repository)
 
 
 # containment
@@ -253,6 +256,8 @@ def adopt(
         before = current(parent, feature)
         displaced = [before] if before is not None else []
     if isinstance(state, Transient):
+        if feature.many:
+            check_bound(feature, len(arrange(state.raw(feature), children)))
         subtrees.leave([child for child in children if not lies_in(child, parent, feature)])
         state.write({feature: arrange(state.raw(feature), children) if feature.many else children[0]})
         for child in displaced:
@@ -338,7 +343,7 @@ def _with(token: Any, feature: EFeature) -> Callable[[Any], Any]:
 def unmirror(obj: "Element", feature: EFeature, target: "Element") -> None:
     """Let `obj` hold `target` no more. If it doesn't, or is not there, nothing happens."""
     state = obj._neo
-    if not isinstance(state, Gone) and _known_by(state, target):
+    if not isinstance(state, Gone) and may_hold(state, target):
         drop_tokens(obj, feature, {state.token(target, feature)})
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 from neomodel import changes
 from neomodel.errors import InvalidValue
 from neomodel.kinds import EFeature
-from neomodel.states import Stored
+from neomodel.states import Stored, Transient
 
 if TYPE_CHECKING:
     from neomodel.objects import Element
@@ -74,7 +74,7 @@ class FeatureList(MutableSequence[Any]):
         if not self._feature.reference:
             return value in self._raw()
         state = getattr(value, "_neo", None)
-        if state is None or not (state.oid or not isinstance(self._obj._neo, Stored)):
+        if not isinstance(state, Stored | Transient) or not changes.may_hold(self._obj._neo, value):
             return False
         if self._obj._neo.token(value, self._feature) not in self._raw():
             return False
