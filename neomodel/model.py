@@ -8,6 +8,7 @@ from weakref import WeakValueDictionary
 
 from neomodel import ids, layout
 from neomodel.codecs import decode_refs, encode_refs, key_text
+from neomodel.checks import checked
 from neomodel.collections import FeatureList
 from neomodel.errors import InvalidValue, ReadOnly
 from neomodel.kinds import EClass, EFeature
@@ -122,7 +123,8 @@ class Model:
         given = names[: len(key)]
         if not names or set(given) != set(key):
             raise InvalidValue(f"what to find {kind} by", sorted(key), f"the first ones of its key {names}")
-        parts = [key_text(f.codec, f.codec.check(key[f.name])) for f in kind.key[: len(key)]]
+        values = {f.name: checked(f, key[f.name]) for f in kind.key[: len(key)]}
+        parts = [_key_part(f, values[f.name], kind) for f in kind.key[: len(key)]]
         start, stop = ids.natural_range(kind.ePackage.nsPrefix, kind.name, parts)
         epoch = self.epoch()
         for found, row in self.table.scan(start, stop, at=self.as_of):
@@ -130,7 +132,7 @@ class Model:
                 continue
             element = self.element(found.decode())
             element._neo.take(row, epoch)
-            if all(getattr(element, name) == key[name] for name in given):
+            if all(element.eGet(name) == value for name, value in values.items()):
                 yield element
 
     # objects by id
@@ -174,10 +176,7 @@ class Model:
         parts = []
         for feature in kind.key:
             raw = values.raw(feature)
-            value = feature.default if raw is UNSET else raw
-            if value is None:
-                raise InvalidValue(f"{feature} of {element!r}", value, "a value: it is part of the key")
-            parts.append(key_text(feature.codec, value))
+            parts.append(_key_part(feature, feature.default if raw is UNSET else raw, element))
         return ids.natural(kind.ePackage.nsPrefix, kind.name, parts)
 
     def kind_of(self, row: Row) -> EClass:
@@ -311,6 +310,13 @@ def _kind(cls: Any) -> EClass:
     if not isinstance(kind, EClass):
         raise InvalidValue("a class of a metamodel", cls, "one of a registered package, such as java.Package")
     return kind
+
+
+def _key_part(feature: EFeature, value: Any, whose: Any) -> str:
+    try:
+        return key_text(feature.codec, value)
+    except ValueError as exc:
+        raise InvalidValue(f"{feature} of {whose!r}", value, "a value with a place in an order: it is a key") from exc
 
 
 _all_writes: dict[tuple[str, str], list[int]] = {}
