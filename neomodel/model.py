@@ -13,7 +13,7 @@ from neomodel.collections import FeatureList
 from neomodel.errors import InvalidValue, ReadOnly
 from neomodel.kinds import EClass, EFeature
 from neomodel.metamodel import MANY, Class, Package, Reference
-from neomodel.objects import Element, Unloaded, build
+from neomodel.objects import Element, Unloaded, build, unload
 from neomodel.packages import ANYTHING, ecore, link
 from neomodel.states import UNSET, Cohort, Gone, Stored, Transient
 from neomodel.stores import Mutation, Row
@@ -186,6 +186,13 @@ class Model:
         if found is None:
             found = self._kinds[name] = self.repository.kind(name[0].decode(), name[1].decode())
         return found
+
+    def forget_classes(self) -> None:
+        """Ask for the classes of all objects again, since a metamodel has changed."""
+        self._kinds.clear()
+        for element in list(self.live.values()):
+            if isinstance(element._neo, Stored) and element is not self._root:
+                unload(element)
 
     # rows
 

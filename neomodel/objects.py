@@ -185,6 +185,11 @@ def _loaded(obj: Element) -> type[Any]:
     return python  # type: ignore[no-any-return]
 
 
+def unload(obj: Element) -> None:
+    """Make a stored object one whose class is asked for when it is needed next."""
+    _set_class(obj, Unloaded)
+
+
 # features
 
 
@@ -282,4 +287,4 @@ def identify(obj: Element, oid: str) -> None:
     obj._neo.oid = ids.check_oid(oid)
 
 
-__all__ = ["Access", "Element", "Unloaded", "accesses", "build", "identify", "oid", "read", "write"]
+__all__ = ["Access", "Element", "Unloaded", "accesses", "build", "identify", "oid", "read", "unload", "write"]

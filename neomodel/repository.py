@@ -90,6 +90,9 @@ class Repository:
         return link(value, self.metamodel, build)
 
     def _use(self, package: EPackage) -> None:
+        if self._packages.get(package.nsURI) not in (None, package):
+            for model in self._open.values():
+                model.forget_classes()
         self._packages |= {part.nsURI: part for part in package.with_subpackages()}
 
     # models
