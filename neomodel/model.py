@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from neomodel import ids, layout
-from neomodel.codecs import decode_refs, encode_refs, key_text
 from neomodel.checks import checked
+from neomodel.codecs import decode_refs, encode_refs, key_text
 from neomodel.collections import FeatureList
 from neomodel.errors import InvalidValue, ReadOnly
 from neomodel.kinds import EClass, EFeature
