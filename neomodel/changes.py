@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from neomodel import ids
 from neomodel.checks import check_bound, checked, or_default, several
 from neomodel.errors import Conflict, InvalidValue, ObjectNotFound
 from neomodel.kinds import EFeature
@@ -255,7 +256,7 @@ def adopt(
     if not feature.many:
         before = current(parent, feature)
         displaced = [before] if before is not None else []
-    if isinstance(state, Transient):
+    if isinstance(state, Transient) or not feature.kept:
         if feature.many:
             check_bound(feature, len(arrange(state.raw(feature), children)))
         subtrees.leave([child for child in children if not lies_in(child, parent, feature)])
@@ -265,7 +266,7 @@ def adopt(
         for child in children:
             child._neo.place = parent, feature
         return
-    tokens = [state.token(child, feature) for child in children]
+    tokens = [ids.split_ref(state.token(child, feature))[1] for child in children]  # its model is ours then
     _arrange(parent, feature, tokens, arrange, repeat=repeat)
     if state.edit is not None:
         state.edit.adopted |= {(feature.name, id(child)) for child in children}

@@ -202,7 +202,7 @@ class Stored:
     def holds_place(self, parent: "Stored", feature: EFeature) -> bool:
         """Whether its own row says that it lies there. A row that is not there lies nowhere."""
         try:
-            return layout.place_of(self.read()) == (parent.oid, feature.name)
+            return self.model is parent.model and layout.place_of(self.read()) == (parent.oid, feature.name)
         except ObjectNotFound:
             return False
 

@@ -130,6 +130,8 @@ def _transfer(child: "Element", parent: "Element", feature: EFeature) -> None:
         for part in parts:
             part.element._neo = part.state
         raise
+    for part in parts:
+        part.state.model.live.pop(part.state.oid, None)
 
 
 def _store(model: "Model", parent: "Element", feature: EFeature, tops: "list[Element]") -> None:
