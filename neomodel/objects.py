@@ -226,7 +226,7 @@ def _computed(obj: Element, feature: EFeature) -> Any:
 def _check_changeable(obj: Element, feature: EFeature) -> None:
     if feature.computed or not feature.changeable:
         raise InvalidValue(f"{feature} of {obj!r}", "not changeable", "a feature that is")
-    if isinstance(obj._neo, Stored) and feature in obj._neo.kind.key:
+    if obj._neo.oid and feature in obj._neo.kind.key:
         raise InvalidValue(f"{feature} of {obj!r}", "part of its key", "a feature that is not; create another object")
 
 
