@@ -244,6 +244,7 @@ class Stored:
             self.swap_row(self.row if self.row is not None else self.read(), cells)
 
     def swap_row(self, seen: Row, cells: Mapping[bytes, bytes | None]) -> None:
+        self.model.writable()
         version = seen.get(VERSION)
         cells = {VERSION: successor(version), **cells}
         self.row = None  # known again only if all goes well
