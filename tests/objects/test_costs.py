@@ -91,7 +91,7 @@ def test_an_edit_that_changes_nothing_costs_nothing(counting: Counting) -> None:
 
 def test_a_containment_move_costs_three_swaps(counting: Counting) -> None:
     """The list of the new container, the child's own row, which decides, and the list of the former container."""
-    model, shelf, oids = filled(counting, 3)
+    model, shelf, _ = filled(counting, 3)
     other = Shelf()
     model.roots.append(other)
     book = shelf.books[0]
