@@ -355,18 +355,25 @@ def _remade(cls: Any, kind: EClass) -> type[Any]:
     bases = tuple(base for base in cls.__bases__ if base is not object)
     if not any(issubclass(base, Element) for base in bases):
         bases += (Element,)
-    dropped = {"__dict__", "__weakref__", "__annotations__", *vars(cls).get("__annotations__", {})}
+    annotated = vars(cls).get("__annotations__", {})
+    dropped = {
+        "__dict__",
+        "__weakref__",
+        "__annotations__",
+        *(f.name for f in kind.value.features if f.name in annotated),
+    }
     body = {name: value for name, value in vars(cls).items() if name not in dropped}
     own = {f.name: Access(f) for f in kind.eStructuralFeatures if not f.computed and f.name not in vars(Element)}
     made: type[Any] = type(cls)(cls.__name__, bases, {**body, **own, "__slots__": (), "eClass": kind})
     for value in body.values():  # `super()` and `__class__` in methods mean the new class
-        for cell in getattr(_function(value), "__closure__", None) or ():
-            if cell.cell_contents is cls:
-                cell.cell_contents = made
+        for function in _functions(value):
+            for cell in getattr(function, "__closure__", None) or ():
+                if cell.cell_contents is cls:
+                    cell.cell_contents = made
     return made
 
 
-def _function(value: Any) -> Any:
+def _functions(value: Any) -> tuple[Any, ...]:
     if isinstance(value, property):
-        return value.fget
-    return getattr(value, "__func__", value)
+        return value.fget, value.fset, value.fdel
+    return (getattr(value, "__func__", value),)
