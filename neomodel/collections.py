@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 from neomodel import changes
 from neomodel.errors import InvalidValue
 from neomodel.kinds import EFeature
-from neomodel.states import Stored, Transient
+from neomodel.states import Stored, Transient, together
 
 if TYPE_CHECKING:
     from neomodel.objects import Element
@@ -45,7 +45,9 @@ class FeatureList(MutableSequence[Any]):
     def _targets(self, tokens: list[Any]) -> "Iterator[Element]":
         state, feature, obj = self._obj._neo, self._feature, self._obj
         if not feature.containment:
-            yield from [state.target(token, feature) for token in tokens]
+            found = [state.target(token, feature) for token in tokens]
+            together(found)
+            yield from found
             return
         remaining = iter(tokens)
         while page := [state.target(token, feature) for token in islice(remaining, _PAGE)]:

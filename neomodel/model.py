@@ -15,7 +15,7 @@ from neomodel.kinds import EClass, EFeature
 from neomodel.metamodel import MANY, Class, Package, Reference
 from neomodel.objects import Element, Unloaded, build, unload
 from neomodel.packages import ANYTHING, ecore, link
-from neomodel.states import UNSET, Cohort, Gone, Stored, Transient
+from neomodel.states import UNSET, Gone, Stored, Transient, together
 from neomodel.stores import Mutation, Row
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ class Model:
     def resolve(self, token: str, via: tuple[str, str]) -> Element:
         """The object a row refers to, in this model or another of the repository."""
         name, oid = ids.split_ref(token)
-        home = self if name is None else self.repository.open(name, as_of=self.as_of)
+        home = self if name is None else self.repository.opened(name, self.as_of)
         return home.element(oid, via=via)
 
     def token(self, target: Element, feature: EFeature, *, beside: str) -> str:
@@ -303,13 +303,6 @@ class Model:
         from neomodel.repository import restored
 
         return restored, (self.repository.store.url, self.name, oid, self.as_of)
-
-
-def together(elements: list[Element]) -> None:
-    """Let these objects be read together once one of them is."""
-    cohort = Cohort(e._neo for e in elements if isinstance(e._neo, Stored) and e._neo.row is None)
-    for state in cohort.members():
-        state.cohort = cohort
 
 
 def _kind(cls: Any) -> EClass:

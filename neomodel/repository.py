@@ -113,6 +113,11 @@ class Repository:
         found = self._open.get((name, at))
         return found if found is not None else self._model(name, at)
 
+    def opened(self, name: str, at: int | None) -> Model:
+        """As `open`, but a model that is open already is not looked for again."""
+        found = self._open.get((name, at))
+        return found if found is not None else self.open(name, as_of=at)
+
     def models(self) -> list[str]:
         """The names of the models there are."""
         return [name for name in self.store.tables() if not name.startswith("_")]

@@ -146,7 +146,8 @@ class Stored:
         """Itself, and those of its cohort that were never read."""
         if self.cohort is None:
             return [self]
-        others = [state for state in self.cohort.members() if state.row is None and state is not self]
+        members = self.cohort.members()
+        others = [one for one in members if one.row is None and one.model is self.model and one is not self]
         self.cohort = None
         return [self, *others]
 
@@ -259,6 +260,13 @@ class Stored:
 
     def _missing(self) -> str:
         return f"{' of '.join(self.via[::-1])} refers to it, but there is none" if self.via else "there is none"
+
+
+def together(elements: "Iterable[Element]") -> None:
+    """Let these objects be read together once one of them is."""
+    cohort = Cohort(e._neo for e in elements if isinstance(e._neo, Stored) and e._neo.row is None)
+    for state in cohort.members():
+        state.cohort = cohort
 
 
 def encode(feature: EFeature, raw: Any) -> bytes | None:

@@ -145,6 +145,30 @@ def test_the_features_of_a_thousand_children_come_with_them(counting: Counting) 
     assert counting.calls == {"get": 1, "get_many": 2}
 
 
+def test_the_objects_of_a_collection_of_references_are_read_500_at_a_time(counting: Counting) -> None:
+    model, shelf, _ = filled(counting, 1000)
+    book = Book(related=list(shelf.books))
+    model.roots.append(book)
+    oid = str(nm.oid(book))
+    fresh = opened(counting)
+
+    assert sum(one.pages for one in fresh[oid].related) == 100_000
+    assert counting.calls == {"get": 1, "get_many": 2}
+
+
+def test_references_to_another_model_cost_what_those_within_cost_and_opening_it_once(counting: Counting) -> None:
+    model, shelf, _ = filled(counting, 600)
+    book = Book(related=list(shelf.books))
+    model.repository.create("other").roots.append(book)
+    oid = str(nm.oid(book))
+    fresh = opened(counting).repository.open("other")
+    gc.collect()
+    counting.reset()
+
+    assert sum(one.pages for one in fresh[oid].related) == 60_000
+    assert counting.calls == {"get": 1, "get_many": 2, "now": 1}
+
+
 def test_the_number_of_children_costs_the_container_alone(counting: Counting) -> None:
     _, shelf, _ = filled(counting, 1000)
 
