@@ -79,6 +79,10 @@ class Repository:
         """The namespaces of the metamodels there are."""
         return self.registry.names()
 
+    def packages(self) -> list[EPackage]:
+        """The packages that are in use here, sub-packages included. Costs nothing."""
+        return list(self._packages.values())
+
     def kind(self, ns_uri: str, name: str) -> EClass:
         """The class of that name, or `InvalidValue`."""
         found = self.metamodel(ns_uri).classifiers.get(name)

@@ -10,7 +10,7 @@ from neomodel import layout
 from neomodel.changes import adjust, drop_tokens, follow, lies_in, mirror
 from neomodel.errors import Conflict, InvalidValue
 from neomodel.kinds import EClass, EFeature
-from neomodel.packages import ANYTHING
+from neomodel.packages import ANYTHING, EPackage
 from neomodel.states import UNSET, Gone, Stored, Transient, encode
 from neomodel.stores import VERSION, Mutation, Row, successor
 
@@ -295,7 +295,7 @@ def _erase(parts: list[_Part], tops: int) -> None:
 @attrs.frozen
 class Deleted:
     """What `delete` did: how many objects it removed, which features of others it cleared of them, and which
-    references may still point at them, since nothing in the metamodel says where to look for those."""
+    references, of the metamodels in use, may still point at them, since nothing there says where to look for those."""
 
     objects: int
     cleared: tuple[str, ...]
@@ -318,20 +318,21 @@ def delete(top: "Element") -> Deleted:
                 ]
         for element in elements:
             element._neo = Gone(element._neo.where())
-        return Deleted(len(elements), tuple(cleared), _unfindable(kinds))
+        return Deleted(len(elements), tuple(cleared), _unfindable(kinds, ()))
     parts = _gather([top])
+    in_use = top._neo.model.repository.packages()
     _erase(parts, 1)
     cleared = [f"{target._neo.where()}.{feature.name}" for part in parts for target, feature, _ in part.far]
     for part in parts:
         part.state.model.live.pop(part.state.oid, None)
         part.element._neo = Gone(part.state.where())
-    return Deleted(len(parts), tuple(cleared), _unfindable({part.kind for part in parts}))
+    return Deleted(len(parts), tuple(cleared), _unfindable({part.kind for part in parts}, in_use))
 
 
-def _unfindable(kinds: set[EClass]) -> tuple[str, ...]:
+def _unfindable(kinds: set[EClass], in_use: Iterable[EPackage]) -> tuple[str, ...]:
     """The references that objects of these classes may be held by, and that have no opposite."""
     names = frozenset({ANYTHING}).union(*(kind.names for kind in kinds))
-    packages = {id(kind.ePackage): kind.ePackage for kind in kinds}.values()
+    packages = {package.nsURI: package for package in (*in_use, *(kind.ePackage for kind in kinds))}.values()
     return tuple(
         str(feature)
         for package in packages
