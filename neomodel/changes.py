@@ -267,6 +267,7 @@ def adopt(
             child._neo.place = parent, feature
         return
     tokens = [ids.split_ref(state.token(child, feature))[1] for child in children]  # its model is ours then
+    subtrees.check_ids(state.model, children)
     _arrange(parent, feature, tokens, arrange, repeat=repeat)
     if state.edit is not None:
         state.edit.adopted |= {(feature.name, id(child)) for child in children}

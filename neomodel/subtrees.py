@@ -56,6 +56,17 @@ def _load(objects: "Iterable[Element]") -> None:
 # in
 
 
+def check_ids(model: "Model", children: "Iterable[Element]") -> None:
+    """Raise `InvalidValue` if an object that comes from another model would take the place of one that is here. An id
+    made from a key is meant to."""
+    coming = [child for child in children if isinstance(child._neo, Stored) and child._neo.model is not model]
+    states = [element._neo for child in coming for element in subtree(child)]
+    keys = [state.oid.encode() for state in states if not state.kind.key]
+    taken = model.table.get_many(keys, columns=layout.TYPE) if keys else {}
+    for key in taken:
+        raise InvalidValue(f"the id of an object that comes to {model!r}", key.decode(), "one that is free there")
+
+
 def settle(parent: "Element", feature: EFeature, children: "list[Element]") -> None:
     """Make the children's own rows say that they lie here, after the container's list does."""
     home = parent._neo

@@ -126,6 +126,20 @@ def test_an_object_moves_with_its_subtree_to_another_model(repo: Repository, mod
         _ = model[nm.oid(book)].name
 
 
+def test_an_object_whose_id_is_taken_in_the_other_model_stays_where_it_is(repo: Repository, model: nm.Model) -> None:
+    other = repo.create("other")
+    for place in (model, other):
+        shelf = Shelf(name=place.name, books=[Book(name=f"of {place.name}")])
+        nm.identify(shelf.books[0], "b1")
+        place.roots.append(shelf)
+
+    with pytest.raises(nm.InvalidValue, match=r"the id of an object that comes to .*'other'.* is 'b1'"):
+        other.roots.append(model.roots[0])
+
+    assert as_stored(repo) == {"roots": ["m"], "m": ["of m"]}
+    assert as_stored(repo, "other") == {"roots": ["other"], "other": ["of other"]}
+
+
 def test_references_with_an_opposite_follow_an_object_to_another_model(repo: Repository, model: nm.Model) -> None:
     other = repo.create("other")
     _, one, two = stocked(model, one={}, two={})
