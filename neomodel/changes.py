@@ -267,13 +267,15 @@ def adopt(
             child._neo.place = parent, feature
         return
     tokens = [ids.split_ref(state.token(child, feature))[1] for child in children]  # its model is ours then
-    subtrees.check_ids(state.model, children)
+    ready = subtrees.prepare(parent, feature, children)
     _arrange(parent, feature, tokens, arrange, repeat=repeat)
     if state.edit is not None:
         state.edit.adopted |= {(feature.name, id(child)) for child in children}
 
+    edited = state.edit is not None  # then they may change until it ends
+
     def settle() -> None:
-        subtrees.settle(parent, feature, children)
+        subtrees.settle(parent, feature, children, subtrees.prepare(parent, feature, children) if edited else ready)
         subtrees.leave([child for child in displaced if lies_in(child, parent, feature)])
 
     follow(state, settle)

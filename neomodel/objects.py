@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from neomodel import changes, ids, subtrees
+from neomodel.checks import checked, several
 from neomodel.collections import FeatureList
 from neomodel.errors import FeatureNotFound, InvalidValue, ObjectNotFound, near
 from neomodel.kinds import EClass, EFeature
@@ -33,14 +34,17 @@ class Element:
             raise InvalidValue(f"the class of a new object, {kind},", "abstract", "a class that is not abstract")
         kind.ePackage.check()
         object.__setattr__(self, "_neo", Transient(kind))
+        references = []
         for name, value in features.items():
             feature = kind.feature(name)
             if feature.computed:
                 raise InvalidValue(str(feature), value, "no value: it is computed")
-            if feature.many:
-                changes.rearrange(self, feature, value)
+            if feature.reference:
+                references.append((feature, _acceptable(feature, value)))
             else:
-                changes.assign(self, feature, value)
+                _let_hold(self, feature, value)
+        for feature, value in references:  # they change other objects: not before all else was found right
+            _let_hold(self, feature, value)
 
     def __getattr__(self, name: str) -> Any:
         """Only called for what the class does not have."""
@@ -210,6 +214,16 @@ def read(obj: Element, feature: EFeature) -> Any:
 
 def write(obj: Element, feature: EFeature, value: Any) -> None:
     _check_changeable(obj, feature)
+    _let_hold(obj, feature, value)
+
+
+def _acceptable(feature: EFeature, value: Any) -> Any:
+    if feature.many:
+        return [checked(feature, one) for one in several(feature, value)]
+    return checked(feature, value)
+
+
+def _let_hold(obj: Element, feature: EFeature, value: Any) -> None:
     if feature.many:
         changes.rearrange(obj, feature, value)
     else:

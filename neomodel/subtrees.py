@@ -56,7 +56,28 @@ def _load(objects: "Iterable[Element]") -> None:
 # in
 
 
-def check_ids(model: "Model", children: "Iterable[Element]") -> None:
+Ready = list[tuple["Element", dict[bytes, bytes | None]]]
+"""New objects, each before what it contains, with their rows."""
+
+
+def prepare(parent: "Element", feature: EFeature, children: "list[Element]") -> Ready:
+    """The rows of those children that are new, with all they contain. Whatever can't be stored is refused here, before
+    anything is written."""
+    model = parent._neo.model
+    _check_ids(model, children)
+    tops = [child for child in children if isinstance(child._neo, Transient)]
+    elements = [element for top in tops for element in _transient(top)]
+    above = {id(top): (parent._neo.oid, feature.name) for top in tops}
+    for element in elements:  # ids first: rows refer to one another
+        state = element._neo
+        if id(element) not in above:
+            holder, held = state.place
+            above[id(element)] = holder._neo.oid, held.name
+        state.oid = state.oid or model.new_oid(element, beside=above[id(element)][0])
+    return [(element, _cells(model, element, *above[id(element)])) for element in elements]
+
+
+def _check_ids(model: "Model", children: "Iterable[Element]") -> None:
     """Raise `InvalidValue` if an object that comes from another model would take the place of one that is here. An id
     made from a key is meant to."""
     coming = [child for child in children if isinstance(child._neo, Stored) and child._neo.model is not model]
@@ -67,13 +88,11 @@ def check_ids(model: "Model", children: "Iterable[Element]") -> None:
         raise InvalidValue(f"the id of an object that comes to {model!r}", key.decode(), "one that is free there")
 
 
-def settle(parent: "Element", feature: EFeature, children: "list[Element]") -> None:
+def settle(parent: "Element", feature: EFeature, children: "list[Element]", ready: Ready) -> None:
     """Make the children's own rows say that they lie here, after the container's list does."""
     home = parent._neo
-    new = [child for child in children if isinstance(child._neo, Transient)]
-    if new:
-        leave([child for child in new if child._neo.place is not None])
-        _store(home.model, parent, feature, new)
+    leave([child for child in children if isinstance(child._neo, Transient) and child._neo.place is not None])
+    _store(home.model, ready)
     for child in children:
         if not lies_in(child, parent, feature):
             if child._neo.model is home.model:
@@ -133,7 +152,7 @@ def _transfer(child: "Element", parent: "Element", feature: EFeature) -> None:
     parts = _gather([child])
     for part in parts:
         part.element._neo = part.as_transient()
-    _store(home.model, parent, feature, [child])
+    _store(home.model, prepare(parent, feature, [child]))
     try:
         _erase(parts, 1)
     except Conflict:
@@ -145,20 +164,13 @@ def _transfer(child: "Element", parent: "Element", feature: EFeature) -> None:
         part.state.model.live.pop(part.state.oid, None)
 
 
-def _store(model: "Model", parent: "Element", feature: EFeature, tops: "list[Element]") -> None:
-    """Write transient subtrees, all rows in as few batches as there can be, then the far ends of their references."""
-    elements = [element for top in tops for element in _transient(top)]
-    above = {id(top): (parent._neo.oid, feature.name) for top in tops}
-    for element in elements:  # ids first: rows refer to one another
-        state = element._neo
-        if id(element) not in above:
-            holder, held = state.place
-            above[id(element)] = holder._neo.oid, held.name
-        state.oid = state.oid or model.new_oid(element, beside=above[id(element)][0])
-    rows = {id(element): _cells(model, element, *above[id(element)]) for element in elements}
+def _store(model: "Model", ready: Ready) -> None:
+    """Write new objects, all rows in as few batches as there can be, then the far ends of their references."""
+    elements = [element for element, _ in ready]
     far = [(element, held, _targets(element, held)) for element in elements for held in element._neo.kind.mirrored]
     aside = [{f.name: e._neo.values[f.name] for f in _unkept(e)} for e in elements]
-    model.add([(element, rows[id(element)]) for element in elements])
+    if ready:
+        model.add(ready)
     for element, values in zip(elements, aside, strict=True):
         element._neo.aside = values or None
     inside = set(map(id, elements))

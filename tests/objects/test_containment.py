@@ -40,6 +40,40 @@ def test_the_object_that_was_put_in_is_the_one_that_is_read(model: nm.Model) -> 
     assert shelf.books[0] is book is model[nm.oid(book)]
 
 
+def test_a_subtree_that_can_not_be_stored_leaves_everything_as_it_was(repo: Repository, model: nm.Model) -> None:
+    foreign = nm.connect("memory:")
+    foreign.register(library)
+    person = Person()
+    foreign.create("f").roots.append(person)
+    shelf, book = stocked(model, b={})
+    shelf.best = Book(name="best")
+    rows = list(model.table.scan())
+
+    def bad() -> Any:
+        return Book(name="bad", reader=person)
+
+    for attempt in (
+        lambda: model.roots.append(Shelf(books=[bad()])),
+        lambda: shelf.books.append(bad()),
+        lambda: setattr(shelf, "books", [book, bad()]),
+        lambda: setattr(shelf, "best", bad()),
+        lambda: shelf.inner.append(Shelf(books=[bad()])),
+    ):
+        with pytest.raises(nm.InvalidValue, match="of the same repository"):
+            attempt()
+    assert list(model.table.scan()) == rows
+
+
+def test_an_object_that_can_not_be_made_takes_nothing_from_where_it_is(repo: Repository, model: nm.Model) -> None:
+    shelf, book = stocked(model, b={})
+    loose = Book()
+    for wrong in ({"name": 5}, {"nothing": 1}, {"inner": [book]}, {"best": shelf}):
+        with pytest.raises((nm.InvalidValue, nm.FeatureNotFound)):
+            Shelf(books=[book, loose], **wrong)
+
+    assert (list(shelf.books), loose.eContainer()) == ([book], None)
+
+
 def test_children_of_a_stored_object_are_stored_at_once(repo: Repository, model: nm.Model) -> None:
     (shelf,) = stocked(model)
     shelf.books.append(Book(name="b"))
