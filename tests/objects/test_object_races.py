@@ -1,5 +1,7 @@
 """Processes that change the same objects at once: nothing is lost, and whoever loses is told."""
 
+import random
+import time
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,6 +18,7 @@ from tests.stores.processes import SPAWN, run_each
 
 PATIENCE = 120  # seconds
 RIVALS = 4
+THOUGHT = 0.004  # seconds, at most, from reading to writing
 
 rounds = pytest.mark.parametrize("rounds", [40, pytest.param(1000, marks=pytest.mark.soak)])
 
@@ -62,12 +65,13 @@ def test_every_increment_is_kept_or_its_maker_got_a_conflict(
     conflicts = race(_increment, model.repository.store.url, 2, nm.oid(book), rounds, editing)
 
     assert book.pages == 2 * rounds - sum(conflicts)
+    assert sum(conflicts) > 0, "the processes never met"
     how = "edits" if editing else "assignments"
     figures(f"2 processes, {rounds} {how} each: {sum(conflicts)} conflicts, {book.pages} kept, none lost")
 
 
 def _increment(store: Store, oid: str, rounds: int, editing: bool, _number: int, barrier: Any) -> int:
-    """How often there was a conflict. All start each round together, so there are some."""
+    """How often there was a conflict. All start each round together and think before they write, so there are some."""
     book, conflicts = Repository(store).open("m")[oid], 0
     for _ in range(rounds):
         barrier.wait(PATIENCE)
@@ -75,8 +79,11 @@ def _increment(store: Store, oid: str, rounds: int, editing: bool, _number: int,
             if editing:
                 with nm.edit(book):
                     book.pages += 1
+                    time.sleep(random.uniform(0, THOUGHT))
             else:
-                book.pages = book.pages + 1
+                pages = book.pages
+                time.sleep(random.uniform(0, THOUGHT))
+                book.pages = pages + 1
         except nm.Conflict:
             conflicts += 1
     return conflicts
