@@ -13,7 +13,8 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from neomodel.checks import check_bound, checked, or_default
+from neomodel import ids
+from neomodel.checks import check_bound, checked, or_default, several
 from neomodel.errors import Conflict, InvalidValue, ObjectNotFound
 from neomodel.kinds import EFeature
 from neomodel.states import UNSET, Gone, Stored, Transient
@@ -69,17 +70,19 @@ def current(obj: "Element", feature: EFeature) -> "Element | None":
 
 def lies_in(child: "Element", parent: "Element", feature: EFeature) -> bool:
     """Whether the child says so itself. One get if its row is not known."""
-    state = child._neo
+    state, holding = child._neo, parent._neo
+    if isinstance(holding, Stored) and holding.edit and (feature.name, id(child)) in holding.edit.adopted:
+        return True
     if isinstance(state, Transient):
         return state.place == (parent, feature)
-    return isinstance(state, Stored) and isinstance(parent._neo, Stored) and state.holds_place(parent._neo, feature)
+    return isinstance(state, Stored) and isinstance(holding, Stored) and state.holds_place(holding, feature)
 
 
 def _assign_target(obj: "Element", feature: EFeature, target: "Element | None") -> None:
     state, before = obj._neo, current(obj, feature)
     nothing = None if feature.unsettable else UNSET
     state.write({feature: nothing if target is None else state.token(target, feature)})
-    _follow(state, lambda: mirror(obj, feature, gone=[before] if before else [], come=[target] if target else []))
+    follow(state, lambda: mirror(obj, feature, gone=[before] if before else [], come=[target] if target else []))
 
 
 def _assign_child(obj: "Element", feature: EFeature, child: "Element | None") -> None:
@@ -113,7 +116,7 @@ def _assign_container(obj: "Element", feature: EFeature, parent: "Element | None
 
 def insert(obj: "Element", feature: EFeature, values: Iterable[Any], index: int | None = None) -> None:
     """Put values into a collection: at the end, or at a place. Those a unique collection holds already stay put."""
-    new = [checked(feature, value) for value in values]
+    new = [checked(feature, value) for value in several(feature, values)]
     if feature.unique:
         new = list(_not_held(obj, feature, dict.fromkeys(new)))
     if not new:
@@ -129,7 +132,7 @@ def insert(obj: "Element", feature: EFeature, values: Iterable[Any], index: int 
 
 def rearrange(obj: "Element", feature: EFeature, values: Iterable[Any]) -> None:
     """Let a collection hold exactly these values, in this order. One compare-and-swap for all of them."""
-    new = [checked(feature, value) for value in values]
+    new = [checked(feature, value) for value in several(feature, values)]
     if feature.unique and len(set(map(id, new)) if feature.reference else set(map(_hashable, new))) < len(new):
         raise InvalidValue(str(feature), new, "no value twice, since it is unique")
     if not feature.reference:
@@ -163,7 +166,7 @@ def withdraw(obj: "Element", feature: EFeature, positions: set[int]) -> None:
         release(obj, feature, targets)
     else:
         state.write({feature: [token for at, token in enumerate(raw) if at not in positions]})
-        _follow(state, lambda: mirror(obj, feature, gone=targets, come=[]))
+        follow(state, lambda: mirror(obj, feature, gone=targets, come=[]))
 
 
 def _put(
@@ -187,7 +190,7 @@ def _put(
         come, tokens = [], values
     _arrange(obj, feature, tokens, arrange, repeat=repeat)
     if feature.eOpposite:
-        _follow(state, lambda: mirror(obj, feature, gone=gone, come=come))
+        follow(state, lambda: mirror(obj, feature, gone=gone, come=come))
 
 
 def _arrange(obj: "Element", feature: EFeature, tokens: list[Any], arrange: Arrange, *, repeat: bool) -> None:
@@ -216,12 +219,15 @@ def _not_held(obj: "Element", feature: EFeature, values: Iterable[Any]) -> Itera
     held = set(state.raw(feature))
     if not feature.reference:
         return (value for value in values if value not in held)
-    return (value for value in values if not _known_by(state, value) or state.token(value, feature) not in held)
+    return (value for value in values if not may_hold(state, value) or state.token(value, feature) not in held)
 
 
-def _known_by(state: Any, target: "Element") -> bool:
-    """Whether the object may hold `target`: a row can't hold what has no id."""
-    return isinstance(state, Transient) or bool(target._neo.oid)
+def may_hold(state: Any, target: Any) -> bool:
+    """Whether the object may hold `target`: a row can't hold what has no id, nor what is in another repository."""
+    if isinstance(state, Transient):
+        return True
+    home = target._neo.model
+    return bool(target._neo.oid) and (home is None or home.repository is state.model.repository)
 
 
 # containment
@@ -250,7 +256,9 @@ def adopt(
     if not feature.many:
         before = current(parent, feature)
         displaced = [before] if before is not None else []
-    if isinstance(state, Transient):
+    if isinstance(state, Transient) or not feature.kept:
+        if feature.many:
+            check_bound(feature, len(arrange(state.raw(feature), children)))
         subtrees.leave([child for child in children if not lies_in(child, parent, feature)])
         state.write({feature: arrange(state.raw(feature), children) if feature.many else children[0]})
         for child in displaced:
@@ -258,14 +266,19 @@ def adopt(
         for child in children:
             child._neo.place = parent, feature
         return
-    tokens = [state.token(child, feature) for child in children]
+    tokens = [ids.split_ref(state.token(child, feature))[1] for child in children]  # its model is ours then
+    ready = subtrees.prepare(parent, feature, children)
     _arrange(parent, feature, tokens, arrange, repeat=repeat)
+    if state.edit is not None:
+        state.edit.adopted |= {(feature.name, id(child)) for child in children}
+
+    edited = state.edit is not None  # then they may change until it ends
 
     def settle() -> None:
-        subtrees.settle(parent, feature, children)
+        subtrees.settle(parent, feature, children, subtrees.prepare(parent, feature, children) if edited else ready)
         subtrees.leave([child for child in displaced if lies_in(child, parent, feature)])
 
-    _follow(state, settle)
+    follow(state, settle)
 
 
 def release(parent: "Element", feature: EFeature, children: "list[Element]") -> None:
@@ -279,11 +292,12 @@ def release(parent: "Element", feature: EFeature, children: "list[Element]") -> 
     if isinstance(state, Stored) and state.edit is not None:
         tokens = {state.token(child, feature) for child in children}
         state.write({feature: _without(state.raw(feature), tokens) if feature.many else UNSET})
-        _follow(state, lambda: subtrees.leave([child for child in children if lies_in(child, parent, feature)]))
+        follow(state, lambda: subtrees.leave([child for child in children if lies_in(child, parent, feature)]))
     else:
-        subtrees.leave(children)
-        if isinstance(state, Stored):  # and entries that were outdated before
-            drop_tokens(parent, feature, {child._neo.oid for child in children if child._neo.oid})
+        tokens = {state.token(child, feature) for child in children}
+        subtrees.leave([child for child in children if lies_in(child, parent, feature)])
+        if isinstance(state, Stored):  # and entries that were outdated before, of objects that lie elsewhere or nowhere
+            drop_tokens(parent, feature, tokens)
 
 
 def _check_no_cycle(parent: "Element", child: "Element") -> None:
@@ -333,7 +347,7 @@ def _with(token: Any, feature: EFeature) -> Callable[[Any], Any]:
 def unmirror(obj: "Element", feature: EFeature, target: "Element") -> None:
     """Let `obj` hold `target` no more. If it doesn't, or is not there, nothing happens."""
     state = obj._neo
-    if not isinstance(state, Gone) and _known_by(state, target):
+    if not isinstance(state, Gone) and may_hold(state, target):
         drop_tokens(obj, feature, {state.token(target, feature)})
 
 
@@ -369,7 +383,7 @@ def adjust(obj: "Element", feature: EFeature, change: Callable[[Any], Any]) -> N
             return
 
 
-def _follow(state: Any, action: Callable[[], Any]) -> None:
+def follow(state: Any, action: Callable[[], Any]) -> None:
     if isinstance(state, Stored) and state.edit is not None:
         state.edit.following.append(action)
     else:

@@ -27,6 +27,13 @@ def checked(feature: EFeature, value: Any) -> Any:
         raise InvalidValue(str(feature), value, codec.expected) from exc
 
 
+def several(feature: EFeature, values: Any) -> Any:
+    """What a collection is given, or `InvalidValue` if that is a single value; text is one."""
+    if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
+        raise InvalidValue(str(feature), values, "several values, such as a list")
+    return values
+
+
 def conforms(value: Any, kind: Any) -> bool:
     """Whether `value` is an object of that class. Of one whose row is not known: one get."""
     state = getattr(value, "_neo", None)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 from neomodel import changes
 from neomodel.errors import InvalidValue
 from neomodel.kinds import EFeature
-from neomodel.states import Stored
+from neomodel.states import Stored, Transient, together
 
 if TYPE_CHECKING:
     from neomodel.objects import Element
@@ -45,7 +45,9 @@ class FeatureList(MutableSequence[Any]):
     def _targets(self, tokens: list[Any]) -> "Iterator[Element]":
         state, feature, obj = self._obj._neo, self._feature, self._obj
         if not feature.containment:
-            yield from [state.target(token, feature) for token in tokens]
+            found = [state.target(token, feature) for token in tokens]
+            together(found)
+            yield from found
             return
         remaining = iter(tokens)
         while page := [state.target(token, feature) for token in islice(remaining, _PAGE)]:
@@ -74,7 +76,7 @@ class FeatureList(MutableSequence[Any]):
         if not self._feature.reference:
             return value in self._raw()
         state = getattr(value, "_neo", None)
-        if state is None or not (state.oid or not isinstance(self._obj._neo, Stored)):
+        if not isinstance(state, Stored | Transient) or not changes.may_hold(self._obj._neo, value):
             return False
         if self._obj._neo.token(value, self._feature) not in self._raw():
             return False
@@ -126,7 +128,7 @@ class FeatureList(MutableSequence[Any]):
 
     def pop(self, index: int = -1) -> Any:
         value = self[index]
-        del self[index]
+        del self[self.index(value) if self._feature.containment else index]
         return value
 
     def move(self, to: int, index: int) -> Any:

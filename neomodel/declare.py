@@ -18,6 +18,7 @@ one of objects does not. ``int`` is any integer; `attribute` names a narrower ty
 the package, so names of classes that come later are fine in quotes.
 """
 
+import builtins
 import datetime
 import decimal
 import enum
@@ -149,7 +150,7 @@ class Declaration(EPackage):
             return self._define_enum(cls, annotations)
         names = _Names(self, cls, sys._getframe(1))
         features = [*_features(cls, names, self), *_derived_features(cls, names, self)]
-        supers = [base.eClass.type_name for base in cls.__bases__ if issubclass(base, Element)]
+        supers = [base.eClass.type_name for base in cls.__bases__ if base is not Element and issubclass(base, Element)]
         value = Class(
             cls.__name__,
             features=features,
@@ -216,8 +217,8 @@ class _Names(Mapping[str, Any]):
         while frame.f_globals.get("__name__") == __name__ and frame.f_back is not None:
             frame = frame.f_back
         module = vars(sys.modules[cls.__module__]) if cls.__module__ in sys.modules else {}
-        self._scopes: list[Mapping[str, Any]] = [package.python, frame.f_locals, frame.f_globals, module, vars(typing)]
-        self._scopes.append(vars(sys.modules["builtins"]))
+        known = {**package.python, cls.__name__: _Later(cls.__name__)}
+        self._scopes: list[Mapping[str, Any]] = [known, frame.f_locals, frame.f_globals, module, vars(builtins)]
 
     def __getitem__(self, name: str) -> Any:
         return next((scope[name] for scope in self._scopes if name in scope), _Later(name))
@@ -249,7 +250,7 @@ def _features(cls: Any, names: _Names, package: Declaration) -> list[Feature]:
         where = f"{package.name}.{cls.__name__}.{name}"
         if typing.get_origin(annotation) is typing.ClassVar or str(annotation).startswith(("ClassVar", "typing.Class")):
             continue
-        made.append(_feature(name, _meant(annotation, names), spec, package, where))
+        made.append(_feature(name, annotation, spec, package, where, names))
     return made
 
 
@@ -260,20 +261,25 @@ def _derived_features(cls: Any, names: _Names, package: Declaration) -> list[Fea
         if isinstance(found, _Derived):
             annotation = (found.fget.__annotations__ if found.fget else {}).get("return", str)
             where = f"{package.name}.{cls.__name__}.{name}"
-            made.append(_feature(name, _meant(annotation, names), _Spec(Attribute, options), package, where))
+            made.append(_feature(name, annotation, _Spec(Attribute, options), package, where, names))
     return made
 
 
-def _meant(annotation: Any, names: _Names) -> Any:
+def _meant(annotation: Any, names: _Names, where: str) -> Any:
     if isinstance(annotation, typing.ForwardRef):
         annotation = annotation.__forward_arg__
-    return eval(annotation, {}, names) if isinstance(annotation, str) else annotation  # the author's own code
+    if not isinstance(annotation, str):
+        return annotation
+    try:
+        return eval(annotation, {}, names)  # the author's own code
+    except (SyntaxError, NameError, AttributeError, TypeError) as exc:
+        raise InvalidModel(where, f"its annotation {annotation!r} means nothing: {exc}") from exc
 
 
-def _feature(name: str, annotation: Any, spec: _Spec, package: Declaration, where: str) -> Feature:
+def _feature(name: str, annotation: Any, spec: _Spec, package: Declaration, where: str, names: _Names) -> Feature:
     options = dict(spec.options)
     given = spec.default is not _NOTHING
-    annotation, optional = _without_none(annotation)
+    annotation, optional = _without_none(_meant(annotation, names, where))
     origin = typing.get_origin(annotation)
     if origin in (list, set, frozenset):
         options.setdefault("upper", MANY)
@@ -281,15 +287,19 @@ def _feature(name: str, annotation: Any, spec: _Spec, package: Declaration, wher
         annotation = typing.get_args(annotation)[0]
     elif not optional and not given and not options.get("derived"):
         options.setdefault("lower", 1)
-    scope = _Names.__new__(_Names)
-    scope._scopes = [package.python]
-    type_name, is_class = _type(_meant(annotation, scope), package, where)
+    type_name, is_class = _type(_meant(annotation, names, where), package, where)
     made: type[Any] = Reference if is_class else spec.made
+    if is_class != (spec.made is Reference) and (spec.made is Reference or "type" in options):
+        raise InvalidModel(where, f"its type {type_name} is {'a' if is_class else 'no'} class")
+    type_name = options.pop("type", type_name)
     if made is Attribute and origin is list:
         options.setdefault("unique", False)
     if given:
         options["default"] = _literal(spec.default, type_name, package, where)
-    return made(name, options.pop("type", type_name), **options)  # type: ignore[no-any-return]
+    try:
+        return made(name, type_name, **options)  # type: ignore[no-any-return]
+    except TypeError as exc:
+        raise InvalidModel(where, f"{'a reference' if is_class else 'an attribute'} is not declared so: {exc}") from exc
 
 
 def _without_none(annotation: Any) -> tuple[Any, bool]:
@@ -345,18 +355,25 @@ def _remade(cls: Any, kind: EClass) -> type[Any]:
     bases = tuple(base for base in cls.__bases__ if base is not object)
     if not any(issubclass(base, Element) for base in bases):
         bases += (Element,)
-    dropped = {"__dict__", "__weakref__", "__annotations__", *vars(cls).get("__annotations__", {})}
+    annotated = vars(cls).get("__annotations__", {})
+    dropped = {
+        "__dict__",
+        "__weakref__",
+        "__annotations__",
+        *(f.name for f in kind.value.features if f.name in annotated),
+    }
     body = {name: value for name, value in vars(cls).items() if name not in dropped}
     own = {f.name: Access(f) for f in kind.eStructuralFeatures if not f.computed and f.name not in vars(Element)}
     made: type[Any] = type(cls)(cls.__name__, bases, {**body, **own, "__slots__": (), "eClass": kind})
     for value in body.values():  # `super()` and `__class__` in methods mean the new class
-        for cell in getattr(_function(value), "__closure__", None) or ():
-            if cell.cell_contents is cls:
-                cell.cell_contents = made
+        for function in _functions(value):
+            for cell in getattr(function, "__closure__", None) or ():
+                if cell.cell_contents is cls:
+                    cell.cell_contents = made
     return made
 
 
-def _function(value: Any) -> Any:
+def _functions(value: Any) -> tuple[Any, ...]:
     if isinstance(value, property):
-        return value.fget
-    return getattr(value, "__func__", value)
+        return value.fget, value.fset, value.fdel
+    return (getattr(value, "__func__", value),)

@@ -30,14 +30,18 @@ def edit(obj: Element) -> Iterator[Any]:
     if state.edit is not None:
         raise InvalidValue("an object to edit", obj, "one that is not being edited already")
     state.model.writable()
-    state.edit = Edit(state.read())
+    state.edit = changes = Edit(state.read())
+    written = False
     try:
         yield obj
-        changes = state.edit
+        state.edit = None
+        if changes.cells:
+            state.swap_row(changes.seen, changes.cells)
+        written = True
     finally:
         state.edit = None
-    if changes.cells:
-        state.swap_row(changes.seen, changes.cells)
+        for action in () if written else changes.reverting:
+            action()
     for action in changes.following:
         action()
 

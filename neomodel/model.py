@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from neomodel import ids, layout
-from neomodel.codecs import key_text
+from neomodel.checks import checked
+from neomodel.codecs import decode_refs, encode_refs, key_text
 from neomodel.collections import FeatureList
 from neomodel.errors import InvalidValue, ReadOnly
 from neomodel.kinds import EClass, EFeature
 from neomodel.metamodel import MANY, Class, Package, Reference
-from neomodel.objects import Element, Unloaded, build
+from neomodel.objects import Element, Unloaded, build, unload
 from neomodel.packages import ANYTHING, ecore, link
-from neomodel.states import UNSET, Cohort, Gone, Stored, Transient
+from neomodel.states import UNSET, Gone, Stored, Transient, together
 from neomodel.stores import Mutation, Row
 
 if TYPE_CHECKING:
@@ -122,7 +123,8 @@ class Model:
         given = names[: len(key)]
         if not names or set(given) != set(key):
             raise InvalidValue(f"what to find {kind} by", sorted(key), f"the first ones of its key {names}")
-        parts = [key_text(f.codec, f.codec.check(key[f.name])) for f in kind.key[: len(key)]]
+        values = {f.name: checked(f, key[f.name]) for f in kind.key[: len(key)]}
+        parts = [_key_part(f, values[f.name], kind) for f in kind.key[: len(key)]]
         start, stop = ids.natural_range(kind.ePackage.nsPrefix, kind.name, parts)
         epoch = self.epoch()
         for found, row in self.table.scan(start, stop, at=self.as_of):
@@ -130,7 +132,7 @@ class Model:
                 continue
             element = self.element(found.decode())
             element._neo.take(row, epoch)
-            if all(getattr(element, name) == key[name] for name in given):
+            if all(element.eGet(name) == value for name, value in values.items()):
                 yield element
 
     # objects by id
@@ -148,7 +150,7 @@ class Model:
     def resolve(self, token: str, via: tuple[str, str]) -> Element:
         """The object a row refers to, in this model or another of the repository."""
         name, oid = ids.split_ref(token)
-        home = self if name is None else self.repository.open(name, as_of=self.as_of)
+        home = self if name is None else self.repository.opened(name, self.as_of)
         return home.element(oid, via=via)
 
     def token(self, target: Element, feature: EFeature, *, beside: str) -> str:
@@ -174,10 +176,7 @@ class Model:
         parts = []
         for feature in kind.key:
             raw = values.raw(feature)
-            value = feature.default if raw is UNSET else raw
-            if value is None:
-                raise InvalidValue(f"{feature} of {element!r}", value, "a value: it is part of the key")
-            parts.append(key_text(feature.codec, value))
+            parts.append(_key_part(feature, feature.default if raw is UNSET else raw, element))
         return ids.natural(kind.ePackage.nsPrefix, kind.name, parts)
 
     def kind_of(self, row: Row) -> EClass:
@@ -187,6 +186,13 @@ class Model:
         if found is None:
             found = self._kinds[name] = self.repository.kind(name[0].decode(), name[1].decode())
         return found
+
+    def forget_classes(self) -> None:
+        """Ask for the classes of all objects again, since a metamodel has changed."""
+        self._kinds.clear()
+        for element in list(self.live.values()):
+            if isinstance(element._neo, Stored) and element is not self._root:
+                unload(element)
 
     # rows
 
@@ -255,8 +261,7 @@ class Model:
         for element, cells in pairs:
             oid = element._neo.oid
             if oid in known:
-                element._neo = self._merged(oid, known[oid], cells, epoch)
-                self.live.setdefault(oid, element)
+                element._neo = self._merged(element, known[oid], cells, epoch)
                 continue
             state = Stored(self, oid)
             state.take(layout.changed({}, cells), epoch)
@@ -270,12 +275,18 @@ class Model:
         found = self.table.get_many(keyed)
         return {key.decode(): row for key, row in found.items() if layout.ECLASS in row}
 
-    def _merged(self, oid: str, row: Row, cells: dict[bytes, bytes | None], epoch: int) -> Stored:
-        """The state of the object that has this key, after it was given what a new one says."""
-        live = self.live.get(oid)  # may be the new one, which got its id before it was looked for
-        state = live._neo if live is not None and isinstance(live._neo, Stored) else Stored(self, oid)
+    def _merged(self, element: Element, row: Row, cells: dict[bytes, bytes | None], epoch: int) -> Stored:
+        """The state of the object that has this key, after it was given what a new one says. If somebody holds that
+        object already both share it, else the new one is that object."""
+        oid = element._neo.oid
+        held = self.live.setdefault(oid, element)  # may be the new one, which got its id before it was looked for
+        state: Stored = held._neo if isinstance(held._neo, Stored) else Stored(self, oid)
         state.take(row, epoch)
         former = layout.place_of(row)
+        for feature in state.kind.features.values():
+            if feature.reference and feature.many and feature.stored and feature.column in cells:
+                both = dict.fromkeys([*state.raw(feature), *decode_refs(cells[feature.column] or b"")])
+                cells = {**cells, feature.column: encode_refs(list(both))}
         news = {c: value for c, value in cells.items() if c != layout.VERSION and row.get(c) != value}
         if news:
             state.swap(news)
@@ -292,18 +303,18 @@ class Model:
         return restored, (self.repository.store.url, self.name, oid, self.as_of)
 
 
-def together(elements: list[Element]) -> None:
-    """Let these objects be read together once one of them is."""
-    cohort = Cohort(e._neo for e in elements if isinstance(e._neo, Stored) and e._neo.row is None)
-    for state in cohort.members():
-        state.cohort = cohort
-
-
 def _kind(cls: Any) -> EClass:
     kind = cls if isinstance(cls, EClass) else getattr(cls, "eClass", None)
     if not isinstance(kind, EClass):
         raise InvalidValue("a class of a metamodel", cls, "one of a registered package, such as java.Package")
     return kind
+
+
+def _key_part(feature: EFeature, value: Any, whose: Any) -> str:
+    try:
+        return key_text(feature.codec, value)
+    except ValueError as exc:
+        raise InvalidValue(f"{feature} of {whose!r}", value, "a value with a place in an order: it is a key") from exc
 
 
 _all_writes: dict[tuple[str, str], list[int]] = {}

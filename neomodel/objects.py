@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from neomodel import changes, ids, subtrees
+from neomodel.checks import checked, several
 from neomodel.collections import FeatureList
 from neomodel.errors import FeatureNotFound, InvalidValue, ObjectNotFound, near
 from neomodel.kinds import EClass, EFeature
@@ -33,19 +34,30 @@ class Element:
             raise InvalidValue(f"the class of a new object, {kind},", "abstract", "a class that is not abstract")
         kind.ePackage.check()
         object.__setattr__(self, "_neo", Transient(kind))
+        references = []
         for name, value in features.items():
             feature = kind.feature(name)
-            if feature.many:
-                changes.rearrange(self, feature, value)
+            if feature.computed:
+                raise InvalidValue(str(feature), value, "no value: it is computed")
+            if feature.reference:
+                references.append((feature, _acceptable(feature, value)))
             else:
-                changes.assign(self, feature, value)
+                _let_hold(self, feature, value)
+        for feature, value in references:  # they change other objects: not before all else was found right
+            _let_hold(self, feature, value)
 
     def __getattr__(self, name: str) -> Any:
         """Only called for what the class does not have."""
+        found = self.eClass.features.get(name)
+        if found is not None and found.computed:
+            return _computed(self, found)  # which says why it can't be
         raise FeatureNotFound(str(self.eClass), name, near(name, self.eClass.features))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name != "_neo" and name not in self.eClass.features:
+        found = self.eClass.features.get(name) if name != "_neo" else None
+        if found is not None and found.computed:
+            write(self, found, value)
+        if found is None and name != "_neo" and not hasattr(getattr(type(self), name, None), "__set__"):
             raise FeatureNotFound(str(self.eClass), name, near(name, self.eClass.features))
         object.__setattr__(self, name, value)
 
@@ -53,12 +65,12 @@ class Element:
         state = self._neo
         try:
             kind = state.kind
+            named = [f for f in kind.features.values() if f.stored and not f.reference and not f.many]
+            named.sort(key=lambda f: (f.name != "name", not getattr(f.value, "id", False)))
+            values = [(f.name, read(self, f)) for f in named if state.raw(f) is not UNSET]
         except ObjectNotFound as exc:
             return f"<missing: {exc}>"
-        named = [f for f in kind.features.values() if f.stored and not f.reference and not f.many]
-        named.sort(key=lambda f: (f.name != "name", not getattr(f.value, "id", False)))
-        values = ((f.name, read(self, f)) for f in named if state.raw(f) is not UNSET)
-        shown = ", ".join(f"{name}={_short(value)}" for name, value in list(values)[:3])
+        shown = ", ".join(f"{name}={_short(value)}" for name, value in values[:3])
         return f"<{kind} {state.oid or '(not stored)'}{': ' if shown else ''}{shown}>"
 
     def __reduce__(self) -> Any:
@@ -89,9 +101,14 @@ class Element:
 
     def eAllContents(self) -> "Iterator[Element]":
         """All it contains, each before what it contains itself."""
-        for child in self.eContents:
-            yield child
-            yield from child.eAllContents()
+        ahead = [iter(self.eContents)]
+        while ahead:
+            child = next(ahead[-1], None)
+            if child is None:
+                ahead.pop()
+            else:
+                yield child
+                ahead.append(iter(child.eContents))
 
     @property
     def eResource(self) -> "Model | None":
@@ -139,6 +156,17 @@ class Unloaded(Element):
         _loaded(self)
         return getattr(self, name)
 
+    def __repr__(self) -> str:
+        try:
+            _loaded(self)
+        except ObjectNotFound:
+            return super().__repr__()
+        return repr(self)
+
+    def __str__(self) -> str:
+        _loaded(self)
+        return str(self)
+
     def __setattr__(self, name: str, value: Any) -> None:
         if name == "_neo":
             object.__setattr__(self, name, value)
@@ -161,6 +189,11 @@ def _loaded(obj: Element) -> type[Any]:
     return python  # type: ignore[no-any-return]
 
 
+def unload(obj: Element) -> None:
+    """Make a stored object one whose class is asked for when it is needed next."""
+    _set_class(obj, Unloaded)
+
+
 # features
 
 
@@ -181,6 +214,16 @@ def read(obj: Element, feature: EFeature) -> Any:
 
 def write(obj: Element, feature: EFeature, value: Any) -> None:
     _check_changeable(obj, feature)
+    _let_hold(obj, feature, value)
+
+
+def _acceptable(feature: EFeature, value: Any) -> Any:
+    if feature.many:
+        return [checked(feature, one) for one in several(feature, value)]
+    return checked(feature, value)
+
+
+def _let_hold(obj: Element, feature: EFeature, value: Any) -> None:
     if feature.many:
         changes.rearrange(obj, feature, value)
     else:
@@ -188,7 +231,7 @@ def write(obj: Element, feature: EFeature, value: Any) -> None:
 
 
 def _computed(obj: Element, feature: EFeature) -> Any:
-    found = getattr(type(obj), feature.name, None)
+    found = getattr(obj._neo.kind.python, feature.name, None)
     if isinstance(found, property):
         return found.__get__(obj)
     raise FeatureNotFound(str(obj.eClass), feature.name, " here: it is volatile, import the module that computes it")
@@ -197,7 +240,7 @@ def _computed(obj: Element, feature: EFeature) -> Any:
 def _check_changeable(obj: Element, feature: EFeature) -> None:
     if feature.computed or not feature.changeable:
         raise InvalidValue(f"{feature} of {obj!r}", "not changeable", "a feature that is")
-    if isinstance(obj._neo, Stored) and feature in obj._neo.kind.key:
+    if obj._neo.oid and feature in obj._neo.kind.key:
         raise InvalidValue(f"{feature} of {obj!r}", "part of its key", "a feature that is not; create another object")
 
 
@@ -258,4 +301,4 @@ def identify(obj: Element, oid: str) -> None:
     obj._neo.oid = ids.check_oid(oid)
 
 
-__all__ = ["Access", "Element", "Unloaded", "accesses", "build", "identify", "oid", "read", "write"]
+__all__ = ["Access", "Element", "Unloaded", "accesses", "build", "identify", "oid", "read", "unload", "write"]

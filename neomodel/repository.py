@@ -79,6 +79,10 @@ class Repository:
         """The namespaces of the metamodels there are."""
         return self.registry.names()
 
+    def packages(self) -> list[EPackage]:
+        """The packages that are in use here, sub-packages included. Costs nothing."""
+        return list(self._packages.values())
+
     def kind(self, ns_uri: str, name: str) -> EClass:
         """The class of that name, or `InvalidValue`."""
         found = self.metamodel(ns_uri).classifiers.get(name)
@@ -90,6 +94,9 @@ class Repository:
         return link(value, self.metamodel, build)
 
     def _use(self, package: EPackage) -> None:
+        if self._packages.get(package.nsURI) not in (None, package):
+            for model in self._open.values():
+                model.forget_classes()
         self._packages |= {part.nsURI: part for part in package.with_subpackages()}
 
     # models
@@ -109,6 +116,11 @@ class Repository:
         at = self._time(name, as_of)
         found = self._open.get((name, at))
         return found if found is not None else self._model(name, at)
+
+    def opened(self, name: str, at: int | None) -> Model:
+        """As `open`, but a model that is open already is not looked for again."""
+        found = self._open.get((name, at))
+        return found if found is not None else self.open(name, as_of=at)
 
     def models(self) -> list[str]:
         """The names of the models there are."""

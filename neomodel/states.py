@@ -90,6 +90,10 @@ class Edit:
         self.row = row
         self.cells: dict[bytes, bytes | None] = {}
         self.following: list[Callable[[], None]] = []
+        self.reverting: list[Callable[[], None]] = []
+        """What has to follow if the changes are not written."""
+        self.adopted: set[tuple[str, int]] = set()
+        """Features and the identities of the children that will lie there: their own rows don't say so yet."""
 
     def stage(self, cells: Mapping[bytes, bytes | None]) -> None:
         self.cells |= cells
@@ -142,9 +146,15 @@ class Stored:
         """Itself, and those of its cohort that were never read."""
         if self.cohort is None:
             return [self]
-        others = [state for state in self.cohort.members() if state.row is None and state is not self]
+        members = self.cohort.members()
+        others = [one for one in members if one.row is None and one.model is self.model and one is not self]
         self.cohort = None
         return [self, *others]
+
+    def renew(self) -> None:
+        """Have the row read again when it is needed next, where the store can't tell whether it has changed."""
+        if self.edit is None and self.model.table.mark() is None:
+            self.row = None
 
     def take(self, row: Row | None, epoch: int) -> None:
         """Know this row, which was read in that epoch; None: there is none."""
@@ -153,7 +163,9 @@ class Stored:
 
     @property
     def kind(self) -> EClass:
-        return self.model.kind_of(self.read())
+        """Its class, which stays what it is: asking for it must not renew the row, or the next write would be compared
+        with what the application has not seen."""
+        return self.model.kind_of(self.row if self.row is not None else self.read())
 
     def raw(self, feature: EFeature) -> Any:
         """As of a transient object."""
@@ -191,15 +203,19 @@ class Stored:
     def holds_place(self, parent: "Stored", feature: EFeature) -> bool:
         """Whether its own row says that it lies there. A row that is not there lies nowhere."""
         try:
-            return layout.place_of(self.read()) == (parent.oid, feature.name)
+            return self.model is parent.model and layout.place_of(self.read()) == (parent.oid, feature.name)
         except ObjectNotFound:
             return False
 
-    def target(self, token: str, feature: EFeature) -> "Element":
+    def target(self, token: Any, feature: EFeature) -> "Element":
+        if not feature.kept:
+            return token  # type: ignore[no-any-return]
         found = self.model.live.get(token)
         return found if found is not None else self.model.resolve(token, via=(self.oid, feature.name))
 
-    def token(self, target: "Element", feature: EFeature) -> str:
+    def token(self, target: "Element", feature: EFeature) -> Any:
+        if not feature.kept:
+            return target
         return self.model.token(target, feature, beside=self.oid)
 
     # writing
@@ -229,6 +245,7 @@ class Stored:
             self.swap_row(self.row if self.row is not None else self.read(), cells)
 
     def swap_row(self, seen: Row, cells: Mapping[bytes, bytes | None]) -> None:
+        self.model.writable()
         version = seen.get(VERSION)
         cells = {VERSION: successor(version), **cells}
         self.row = None  # known again only if all goes well
@@ -243,6 +260,13 @@ class Stored:
 
     def _missing(self) -> str:
         return f"{' of '.join(self.via[::-1])} refers to it, but there is none" if self.via else "there is none"
+
+
+def together(elements: "Iterable[Element]") -> None:
+    """Let these objects be read together once one of them is."""
+    cohort = Cohort(e._neo for e in elements if isinstance(e._neo, Stored) and e._neo.row is None)
+    for state in cohort.members():
+        state.cohort = cohort
 
 
 def encode(feature: EFeature, raw: Any) -> bytes | None:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from neomodel import layout
-from neomodel.changes import drop_tokens, lies_in, mirror
-from neomodel.errors import Conflict
+from neomodel.changes import adjust, drop_tokens, follow, lies_in, mirror
+from neomodel.errors import Conflict, InvalidValue
 from neomodel.kinds import EClass, EFeature
-from neomodel.packages import ANYTHING
+from neomodel.packages import ANYTHING, EPackage
 from neomodel.states import UNSET, Gone, Stored, Transient, encode
 from neomodel.stores import VERSION, Mutation, Row, successor
 
@@ -56,13 +56,43 @@ def _load(objects: "Iterable[Element]") -> None:
 # in
 
 
-def settle(parent: "Element", feature: EFeature, children: "list[Element]") -> None:
+Ready = list[tuple["Element", dict[bytes, bytes | None]]]
+"""New objects, each before what it contains, with their rows."""
+
+
+def prepare(parent: "Element", feature: EFeature, children: "list[Element]") -> Ready:
+    """The rows of those children that are new, with all they contain. Whatever can't be stored is refused here, before
+    anything is written."""
+    model = parent._neo.model
+    _check_ids(model, children)
+    tops = [child for child in children if isinstance(child._neo, Transient)]
+    elements = [element for top in tops for element in _transient(top)]
+    above = {id(top): (parent._neo.oid, feature.name) for top in tops}
+    for element in elements:  # ids first: rows refer to one another
+        state = element._neo
+        if id(element) not in above:
+            holder, held = state.place
+            above[id(element)] = holder._neo.oid, held.name
+        state.oid = state.oid or model.new_oid(element, beside=above[id(element)][0])
+    return [(element, _cells(model, element, *above[id(element)])) for element in elements]
+
+
+def _check_ids(model: "Model", children: "Iterable[Element]") -> None:
+    """Raise `InvalidValue` if an object that comes from another model would take the place of one that is here. An id
+    made from a key is meant to."""
+    coming = [child for child in children if isinstance(child._neo, Stored) and child._neo.model is not model]
+    states = [element._neo for child in coming for element in subtree(child)]
+    keys = [state.oid.encode() for state in states if not state.kind.key]
+    taken = model.table.get_many(keys, columns=layout.TYPE) if keys else {}
+    for key in taken:
+        raise InvalidValue(f"the id of an object that comes to {model!r}", key.decode(), "one that is free there")
+
+
+def settle(parent: "Element", feature: EFeature, children: "list[Element]", ready: Ready) -> None:
     """Make the children's own rows say that they lie here, after the container's list does."""
     home = parent._neo
-    new = [child for child in children if isinstance(child._neo, Transient)]
-    if new:
-        leave([child for child in new if child._neo.place is not None])
-        _store(home.model, parent, feature, new)
+    leave([child for child in children if isinstance(child._neo, Transient) and child._neo.place is not None])
+    _store(home.model, ready)
     for child in children:
         if not lies_in(child, parent, feature):
             if child._neo.model is home.model:
@@ -72,6 +102,7 @@ def settle(parent: "Element", feature: EFeature, children: "list[Element]") -> N
 
 
 def _move(child: "Element", parent: "Element", feature: EFeature) -> None:
+    """Within an edit of the child the lists follow when that is written."""
     state, home = child._neo, parent._neo
     place = state.place
     while True:
@@ -79,15 +110,44 @@ def _move(child: "Element", parent: "Element", feature: EFeature) -> None:
             state.swap(layout.placed(home.oid, feature.name))
             break
         except Conflict:
-            if state.place != place:  # somebody else has moved it
-                drop_tokens(parent, feature, {state.oid})
+            if lies_in(child, parent, feature):
+                break  # somebody else has moved it here
+            if state.place != place:  # elsewhere
+                _unlist(child, parent, feature)
                 raise
-    if _lies_below(home, state):  # while it was moved here, somebody moved this into it: the later one gives way
-        state.swap(layout.placed(place[0]._neo.oid, place[1].name) if place else layout.placed(None, None))
-        drop_tokens(parent, feature, {state.oid})
-        raise Conflict(home.where(), "one outside", f"one inside {state.where()}")
-    if place is not None:
-        drop_tokens(place[0], place[1], {state.oid})
+
+    def listed() -> None:
+        if _lies_below(home, state):  # while it was moved here, somebody moved this into it: the later one gives way
+            state.swap(layout.placed(place[0]._neo.oid, place[1].name) if place else layout.placed(None, None))
+            _unlist(child, parent, feature)
+            raise Conflict(home.where(), "one outside", f"one inside {state.where()}")
+        if place is not None:
+            _unlist(child, *place)
+        _list(child, parent, feature)
+
+    if state.edit is not None:
+        state.edit.reverting.append(lambda: _unlist(child, parent, feature))
+    follow(state, listed)
+
+
+# Those who move one child at a time change its row, which decides, and lists, which don't. Whoever takes it off a list
+# looks at the row afterwards, and whoever has changed the row looks at the list: one of them sees the other.
+
+
+def _unlist(child: "Element", parent: "Element", feature: EFeature) -> None:
+    """Take a child off the list of a container that it does not lie in."""
+    drop_tokens(parent, feature, {child._neo.oid})
+    child._neo.renew()
+    if lies_in(child, parent, feature):
+        _list(child, parent, feature)
+
+
+def _list(child: "Element", parent: "Element", feature: EFeature) -> None:
+    """Make sure that a container lists a child that lies in it. Costs nothing if nobody else has written."""
+    if feature.many and not isinstance(parent._neo, Gone):
+        token = child._neo.oid
+        parent._neo.renew()
+        adjust(parent, feature, lambda raw: raw if token in raw else [*raw, token])
 
 
 def _lies_below(below: Stored, above: Stored) -> bool:
@@ -109,7 +169,7 @@ def _transfer(child: "Element", parent: "Element", feature: EFeature) -> None:
     parts = _gather([child])
     for part in parts:
         part.element._neo = part.as_transient()
-    _store(home.model, parent, feature, [child])
+    _store(home.model, prepare(parent, feature, [child]))
     try:
         _erase(parts, 1)
     except Conflict:
@@ -117,22 +177,17 @@ def _transfer(child: "Element", parent: "Element", feature: EFeature) -> None:
         for part in parts:
             part.element._neo = part.state
         raise
+    for part in parts:
+        part.state.model.live.pop(part.state.oid, None)
 
 
-def _store(model: "Model", parent: "Element", feature: EFeature, tops: "list[Element]") -> None:
-    """Write transient subtrees, all rows in as few batches as there can be, then the far ends of their references."""
-    elements = [element for top in tops for element in _transient(top)]
-    above = {id(top): (parent._neo.oid, feature.name) for top in tops}
-    for element in elements:  # ids first: rows refer to one another
-        state = element._neo
-        if id(element) not in above:
-            holder, held = state.place
-            above[id(element)] = holder._neo.oid, held.name
-        state.oid = state.oid or model.new_oid(element, beside=above[id(element)][0])
-    rows = {id(element): _cells(model, element, *above[id(element)]) for element in elements}
+def _store(model: "Model", ready: Ready) -> None:
+    """Write new objects, all rows in as few batches as there can be, then the far ends of their references."""
+    elements = [element for element, _ in ready]
     far = [(element, held, _targets(element, held)) for element in elements for held in element._neo.kind.mirrored]
     aside = [{f.name: e._neo.values[f.name] for f in _unkept(e)} for e in elements]
-    model.add([(element, rows[id(element)]) for element in elements])
+    if ready:
+        model.add(ready)
     for element, values in zip(elements, aside, strict=True):
         element._neo.aside = values or None
     inside = set(map(id, elements))
@@ -225,6 +280,8 @@ def _gather(tops: "list[Element]") -> list[_Part]:
     parts = []
     for number, element in enumerate(elements):
         state = element._neo
+        if state.edit is not None:
+            raise InvalidValue("an object to take out of its model", element, "one that is not being edited")
         values = {f.name: _value(element, f) for f in state.kind.features.values() if f.stored or not f.kept}
         far = [
             (target, mirrored.eOpposite, target._neo.token(element, mirrored.eOpposite))
@@ -278,7 +335,7 @@ def _erase(parts: list[_Part], tops: int) -> None:
 @attrs.frozen
 class Deleted:
     """What `delete` did: how many objects it removed, which features of others it cleared of them, and which
-    references may still point at them, since nothing in the metamodel says where to look for those."""
+    references, of the metamodels in use, may still point at them, since nothing there says where to look for those."""
 
     objects: int
     cleared: tuple[str, ...]
@@ -301,20 +358,21 @@ def delete(top: "Element") -> Deleted:
                 ]
         for element in elements:
             element._neo = Gone(element._neo.where())
-        return Deleted(len(elements), tuple(cleared), _unfindable(kinds))
+        return Deleted(len(elements), tuple(cleared), _unfindable(kinds, ()))
     parts = _gather([top])
+    in_use = top._neo.model.repository.packages()
     _erase(parts, 1)
     cleared = [f"{target._neo.where()}.{feature.name}" for part in parts for target, feature, _ in part.far]
     for part in parts:
         part.state.model.live.pop(part.state.oid, None)
         part.element._neo = Gone(part.state.where())
-    return Deleted(len(parts), tuple(cleared), _unfindable({part.kind for part in parts}))
+    return Deleted(len(parts), tuple(cleared), _unfindable({part.kind for part in parts}, in_use))
 
 
-def _unfindable(kinds: set[EClass]) -> tuple[str, ...]:
+def _unfindable(kinds: set[EClass], in_use: Iterable[EPackage]) -> tuple[str, ...]:
     """The references that objects of these classes may be held by, and that have no opposite."""
     names = frozenset({ANYTHING}).union(*(kind.names for kind in kinds))
-    packages = {id(kind.ePackage): kind.ePackage for kind in kinds}.values()
+    packages = {package.nsURI: package for package in (*in_use, *(kind.ePackage for kind in kinds))}.values()
     return tuple(
         str(feature)
         for package in packages

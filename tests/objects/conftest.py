@@ -1,0 +1,58 @@
+"""A repository of each kind that is there at once, with the library's metamodel, and models in it."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import neomodel as nm
+from neomodel.repository import Repository
+from neomodel.stores import open_store
+from neomodel.stores.wrappers import Counting
+from tests.objects.library import library
+
+
+@pytest.fixture(params=["memory", "lmdb"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where a store of this kind is, for all who connect within this process."""
+    return f"memory:{tmp_path}" if request.param == "memory" else f"lmdb:{tmp_path / 'store'}"
+
+
+@pytest.fixture
+def lmdb_url(tmp_path: Path) -> str:
+    """Where a store is that other processes can open."""
+    return f"lmdb:{tmp_path / 'store'}"
+
+
+@pytest.fixture
+def connect() -> Iterator[Callable[[str], Repository]]:
+    """Connects, as often as wanted, for as long as the test lasts."""
+    repositories = []
+
+    def connected(url: str) -> Repository:
+        repositories.append(nm.connect(url))
+        return repositories[-1]
+
+    yield connected
+    for repository in repositories:
+        repository.close()
+
+
+@pytest.fixture
+def repo(url: str, connect: Callable[[str], Repository]) -> Repository:
+    repository = connect(url)
+    repository.register(library)
+    return repository
+
+
+@pytest.fixture
+def model(repo: Repository) -> nm.Model:
+    return repo.create("m")
+
+
+@pytest.fixture
+def counting() -> Iterator[Counting]:
+    """A store that counts what is asked of it; `Repository(counting)` works on it."""
+    with Counting(open_store("memory:")) as store:
+        Repository(store).register(library)
+        yield store
