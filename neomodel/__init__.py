@@ -7,6 +7,7 @@ from neomodel.declare import attribute, contains, derived, package, reference
 from neomodel.editing import edit, redo
 from neomodel.errors import (
     Conflict,
+    CorruptRow,
     FeatureNotFound,
     IncompatibleMetamodel,
     InvalidModel,
@@ -29,6 +30,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Conflict",
+    "CorruptRow",
     "Deleted",
     "Element",
     "FeatureNotFound",

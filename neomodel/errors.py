@@ -183,6 +183,17 @@ class OutcomeUnknown(NeomodelError, TimeoutError):
 
 
 @_error
+class CorruptRow(NeomodelError):
+    """What is stored of an object can't be what was written. Stop: a person must look."""
+
+    sentence = "{feature} of object {where} holds {found!r}, which is not {expected}; a person must look at its row"
+    where: str
+    feature: str
+    found: bytes
+    expected: str
+
+
+@_error
 class CorruptStore(NeomodelError):
     """What is stored can't be what was written. Stop: a person must look, and restore a copy."""
 

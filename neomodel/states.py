@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from neomodel import codecs, ids, layout
-from neomodel.errors import Conflict, ObjectNotFound
+from neomodel.errors import Conflict, CorruptRow, ObjectNotFound
 from neomodel.kinds import EClass, EFeature
 from neomodel.stores import VERSION, Row, successor
 
@@ -172,13 +172,17 @@ class Stored:
         if not feature.kept:
             return (self.aside or {}).get(feature.name, [] if feature.many else UNSET)
         cell = self.read().get(feature.column)
-        if feature.many:
-            return [] if cell is None else self._decoded(feature, cell)
         if cell is None:
-            return UNSET
-        if feature.reference:
-            return None if cell == codecs.NULL else cell.decode()
-        return codecs.decode_single(feature.codec, cell)
+            return [] if feature.many else UNSET
+        try:
+            if feature.many:
+                return self._decoded(feature, cell)
+            if feature.reference:
+                return None if cell == codecs.NULL else cell.decode()
+            return codecs.decode_single(feature.codec, cell)
+        except ValueError as exc:
+            expected = "a reference" if feature.reference else feature.codec.expected
+            raise CorruptRow(self.where(), str(feature), cell, expected) from exc
 
     def _decoded(self, feature: EFeature, cell: bytes) -> list[Any]:
         if self.decoded is None:

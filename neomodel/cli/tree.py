@@ -15,7 +15,7 @@ import attrs
 from neomodel import ids, layout
 from neomodel.cli.text import name_text
 from neomodel.collections import FeatureList
-from neomodel.errors import MetamodelNotFound, ModelNotFound
+from neomodel.errors import CorruptRow, InvalidValue, MetamodelNotFound, ModelNotFound
 from neomodel.kinds import EClass, EFeature
 from neomodel.model import Model
 from neomodel.objects import Element, read
@@ -118,14 +118,14 @@ def _node(element: Element) -> Node:
                 node.branches.append(Branch(feature, len(raw) if feature.many else 1))
             else:
                 node.references[feature] = raw if feature.many else [] if raw is None else [raw]
-    except (MetamodelNotFound, ValueError) as exc:
+    except (MetamodelNotFound, CorruptRow, InvalidValue) as exc:
         return Node(element, state.oid, state.read(), why=str(exc))
     node.kind = kind
     return node
 
 
 def _attributes(state: Stored, kind: EClass) -> dict[EFeature, Any]:
-    """Those that are set. Raises ValueError if a cell holds no value of its type."""
+    """Those that are set. Raises `CorruptRow` if a cell holds no value of its type."""
     held = {feature: state.raw(feature) for feature in kind.eAllAttributes() if feature.stored}
     return {feature: raw for feature, raw in held.items() if raw is not UNSET and raw != []}
 
@@ -170,7 +170,7 @@ def _target(token: str, element: Element | None) -> Target:
     try:
         kind = state.kind
         return Target(oid, model, state.row, kind, naming(_attributes(state, kind)))
-    except (MetamodelNotFound, ValueError):
+    except (MetamodelNotFound, CorruptRow, InvalidValue):
         return Target(oid, model, state.row)
 
 
