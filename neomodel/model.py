@@ -184,7 +184,8 @@ class Model:
         name = row.get(layout.NSURI, b""), row[layout.ECLASS]
         found = self._kinds.get(name)
         if found is None:
-            found = self._kinds[name] = self.repository.kind(name[0].decode(), name[1].decode())
+            ns_uri, eclass = (part.decode(errors="backslashreplace") for part in name)
+            found = self._kinds[name] = self.repository.kind(ns_uri, eclass)
         return found
 
     def forget_classes(self) -> None:
