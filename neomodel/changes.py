@@ -11,6 +11,7 @@ A transient object is in no model, so no stored object mirrors its references: f
 import random
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from neomodel.checks import check_bound, checked, or_default
@@ -79,7 +80,7 @@ def _assign_target(obj: "Element", feature: EFeature, target: "Element | None") 
     state, before = obj._neo, current(obj, feature)
     nothing = None if feature.unsettable else UNSET
     state.write({feature: nothing if target is None else state.token(target, feature)})
-    _follow(state, lambda: mirror(obj, feature, gone=[before] if before else [], come=[target] if target else []))
+    _mirror_after(obj, feature, gone=[before] if before else [], come=[target] if target else [])
 
 
 def _assign_child(obj: "Element", feature: EFeature, child: "Element | None") -> None:
@@ -163,7 +164,7 @@ def withdraw(obj: "Element", feature: EFeature, positions: set[int]) -> None:
         release(obj, feature, targets)
     else:
         state.write({feature: [token for at, token in enumerate(raw) if at not in positions]})
-        _follow(state, lambda: mirror(obj, feature, gone=targets, come=[]))
+        _mirror_after(obj, feature, gone=targets, come=[])
 
 
 def _put(
@@ -186,8 +187,7 @@ def _put(
     else:
         come, tokens = [], values
     _arrange(obj, feature, tokens, arrange, repeat=repeat)
-    if feature.eOpposite:
-        _follow(state, lambda: mirror(obj, feature, gone=gone, come=come))
+    _mirror_after(obj, feature, gone=gone, come=come)
 
 
 def _arrange(obj: "Element", feature: EFeature, tokens: list[Any], arrange: Arrange, *, repeat: bool) -> None:
@@ -251,6 +251,8 @@ def adopt(
         before = current(parent, feature)
         displaced = [before] if before is not None else []
     if isinstance(state, Transient):
+        if feature.many:
+            check_bound(feature, len(arrange(state.raw(feature), children)))
         subtrees.leave([child for child in children if not lies_in(child, parent, feature)])
         state.write({feature: arrange(state.raw(feature), children) if feature.many else children[0]})
         for child in displaced:
@@ -305,6 +307,14 @@ def _check_no_cycle(parent: "Element", child: "Element") -> None:
 # what follows
 
 
+def _mirror_after(obj: "Element", feature: EFeature, *, gone: "Iterable[Element]", come: "Iterable[Element]") -> None:
+    """As `mirror`, after the edit if there is one; but an end that is in the edited row itself belongs to the edit."""
+    gone, come = list(gone), list(come)
+    mirror(obj, feature, gone=[one for one in gone if one is obj], come=[one for one in come if one is obj])
+    others = [one for one in gone if one is not obj], [one for one in come if one is not obj]
+    _follow(obj._neo, lambda: mirror(obj, feature, gone=others[0], come=others[1]))
+
+
 def mirror(obj: "Element", feature: EFeature, *, gone: "Iterable[Element]", come: "Iterable[Element]") -> None:
     """Keep the other end of a reference true, after `obj` has let go of some objects and taken others."""
     opposite = feature.eOpposite
@@ -315,12 +325,20 @@ def mirror(obj: "Element", feature: EFeature, *, gone: "Iterable[Element]", come
     for target in come:
         if isinstance(obj._neo, Transient) and isinstance(target._neo, Stored):
             continue  # when it is stored
+        if not _holds(obj, feature, target):
+            continue  # no more: what was mirrored before took it away
         if not opposite.many:
             partner = current(target, opposite)
             if partner is not None and partner is not obj:
-                unmirror(partner, feature, target)
+                _follow(target._neo, partial(unmirror, partner, feature, target))
         token = target._neo.token(obj, opposite)
         adjust(target, opposite, _with(token, opposite))
+
+
+def _holds(obj: "Element", feature: EFeature, target: "Element") -> bool:
+    raw = obj._neo.raw(feature)
+    token = obj._neo.token(target, feature)
+    return token in raw if feature.many else token == raw
 
 
 def _with(token: Any, feature: EFeature) -> Callable[[Any], Any]:
