@@ -8,21 +8,18 @@ container) don't depend on what else those rows hold: they are done again on a n
 A transient object is in no model, so no stored object mirrors its references: far ends are written when it is stored.
 """
 
-import random
-import time
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from neomodel.checks import check_bound, checked, or_default
-from neomodel.errors import Conflict, InvalidValue, ObjectNotFound
+from neomodel import subtrees
+from neomodel.checks import check_bound, checked, or_default, same
+from neomodel.errors import InvalidValue
 from neomodel.kinds import EFeature
-from neomodel.states import UNSET, Gone, Stored, Transient
+from neomodel.mirrors import adjust, current, drop_tokens, holds, known_by, lies_in, mirror_after
+from neomodel.states import UNSET, Stored, Transient
 
 if TYPE_CHECKING:
     from neomodel.objects import Element
-
-_ATTEMPTS = 20
 
 Arrange = Callable[[list[Any], list[Any]], list[Any]]
 """Where new tokens go: what a collection holds and the new ones, to what it holds then."""
@@ -58,29 +55,11 @@ def unset(obj: "Element", feature: EFeature) -> None:
         obj._neo.write({feature: UNSET})
 
 
-def current(obj: "Element", feature: EFeature) -> "Element | None":
-    """What a single-valued reference holds, verified if it contains it."""
-    state = obj._neo
-    token = state.raw(feature)
-    if token is UNSET or token is None:
-        return None
-    target = state.target(token, feature)
-    return target if not feature.containment or lies_in(target, obj, feature) else None
-
-
-def lies_in(child: "Element", parent: "Element", feature: EFeature) -> bool:
-    """Whether the child says so itself. One get if its row is not known."""
-    state = child._neo
-    if isinstance(state, Transient):
-        return state.place == (parent, feature)
-    return isinstance(state, Stored) and isinstance(parent._neo, Stored) and state.holds_place(parent._neo, feature)
-
-
 def _assign_target(obj: "Element", feature: EFeature, target: "Element | None") -> None:
     state, before = obj._neo, current(obj, feature)
     nothing = None if feature.unsettable else UNSET
     state.write({feature: nothing if target is None else state.token(target, feature)})
-    _mirror_after(obj, feature, gone=[before] if before else [], come=[target] if target else [])
+    mirror_after(obj, feature, gone=[before] if before else [], come=[target] if target else [])
 
 
 def _assign_child(obj: "Element", feature: EFeature, child: "Element | None") -> None:
@@ -94,8 +73,13 @@ def _assign_child(obj: "Element", feature: EFeature, child: "Element | None") ->
 
 
 def _assign_container(obj: "Element", feature: EFeature, parent: "Element | None") -> None:
-    """The child's side of a containment: the same change, seen from the other end."""
+    """The child's side of a containment: the same change, seen from the other end. It follows an edit of the child."""
     holding = feature.eOpposite
+    if isinstance(obj._neo, Stored) and obj._neo.edit is not None:
+        if parent is not None:
+            _check_no_cycle(parent, obj)
+        obj._neo.edit.following.append(lambda: _assign_container(obj, feature, parent))
+        return
     place = obj._neo.place
     inside = place if place is not None and place[1] is holding else None
     assert holding is not None
@@ -116,12 +100,13 @@ def insert(obj: "Element", feature: EFeature, values: Iterable[Any], index: int 
     """Put values into a collection: at the end, or at a place. Those a unique collection holds already stay put."""
     new = [checked(feature, value) for value in values]
     if feature.unique:
-        new = list(_not_held(obj, feature, dict.fromkeys(new)))
+        new = list(_not_held(obj, feature, _once(feature, new)))
     if not new:
         return
 
     def arranged(raw: list[Any], tokens: list[Any]) -> list[Any]:
-        before = _without(raw, set(tokens)) if feature.unique else raw
+        known = {same(feature, token) for token in tokens} if feature.unique else ()
+        before = [token for token in raw if same(feature, token) not in known] if known else raw
         at = len(before) if index is None else index
         return [*before[:at], *tokens, *before[at:]]
 
@@ -131,7 +116,7 @@ def insert(obj: "Element", feature: EFeature, values: Iterable[Any], index: int 
 def rearrange(obj: "Element", feature: EFeature, values: Iterable[Any]) -> None:
     """Let a collection hold exactly these values, in this order. One compare-and-swap for all of them."""
     new = [checked(feature, value) for value in values]
-    if feature.unique and len(set(map(id, new)) if feature.reference else set(map(_hashable, new))) < len(new):
+    if feature.unique and len(_once(feature, new)) < len(new):
         raise InvalidValue(str(feature), new, "no value twice, since it is unique")
     if not feature.reference:
         check_bound(feature, len(new))
@@ -164,7 +149,7 @@ def withdraw(obj: "Element", feature: EFeature, positions: set[int]) -> None:
         release(obj, feature, targets)
     else:
         state.write({feature: [token for at, token in enumerate(raw) if at not in positions]})
-        _mirror_after(obj, feature, gone=targets, come=[])
+        mirror_after(obj, feature, gone=targets, come=[])
 
 
 def _put(
@@ -187,7 +172,7 @@ def _put(
     else:
         come, tokens = [], values
     _arrange(obj, feature, tokens, arrange, repeat=repeat)
-    _mirror_after(obj, feature, gone=gone, come=come)
+    mirror_after(obj, feature, gone=gone, come=come)
 
 
 def _arrange(obj: "Element", feature: EFeature, tokens: list[Any], arrange: Arrange, *, repeat: bool) -> None:
@@ -213,15 +198,18 @@ def _not_held(obj: "Element", feature: EFeature, values: Iterable[Any]) -> Itera
     if feature.containment:
         return (value for value in values if not lies_in(value, obj, feature))
     state = obj._neo
-    held = set(state.raw(feature))
+    held = {same(feature, token) for token in state.raw(feature)}
     if not feature.reference:
-        return (value for value in values if value not in held)
-    return (value for value in values if not _known_by(state, value) or state.token(value, feature) not in held)
+        return (value for value in values if same(feature, value) not in held)
+    return (value for value in values if not known_by(state, value) or state.token(value, feature) not in held)
 
 
-def _known_by(state: Any, target: "Element") -> bool:
-    """Whether the object may hold `target`: a row can't hold what has no id."""
-    return isinstance(state, Transient) or bool(target._neo.oid)
+def _once(feature: EFeature, values: list[Any]) -> list[Any]:
+    """Each value the first time it occurs."""
+    found: dict[Any, Any] = {}
+    for value in values:
+        found.setdefault(same(feature, value), value)
+    return list(found.values())
 
 
 # containment
@@ -241,15 +229,14 @@ def adopt(
     The container's list is written first and the child's row decides, so that whatever happens in between, a reader
     finds each child in exactly one place.
     """
-    from neomodel import subtrees
-
-    for child in children:
-        _check_no_cycle(parent, child)
     state = parent._neo
     displaced = list(gone)
     if not feature.many:
         before = current(parent, feature)
         displaced = [before] if before is not None else []
+    for child in children:
+        _check_no_cycle(parent, child)
+    subtrees.check_free([*children, *displaced])
     if isinstance(state, Transient):
         if feature.many:
             check_bound(feature, len(arrange(state.raw(feature), children)))
@@ -260,14 +247,17 @@ def adopt(
         for child in children:
             child._neo.place = parent, feature
         return
+    subtrees.check_storable(state.model, children)
     tokens = [state.token(child, feature) for child in children]
     _arrange(parent, feature, tokens, arrange, repeat=repeat)
-
-    def settle() -> None:
+    if state.edit is not None:
+        for other in state.kind.containments:
+            if other is not feature:
+                drop_tokens(parent, other, set(tokens))
+        _settle_after(parent, feature, [*children, *displaced])
+    else:
         subtrees.settle(parent, feature, children)
         subtrees.leave([child for child in displaced if lies_in(child, parent, feature)])
-
-    _follow(state, settle)
 
 
 def release(parent: "Element", feature: EFeature, children: "list[Element]") -> None:
@@ -275,17 +265,33 @@ def release(parent: "Element", feature: EFeature, children: "list[Element]") -> 
 
     The child's row goes first; until the container's list follows, readers pass over its entry.
     """
-    from neomodel import subtrees
-
     state = parent._neo
     if isinstance(state, Stored) and state.edit is not None:
-        tokens = {state.token(child, feature) for child in children}
-        state.write({feature: _without(state.raw(feature), tokens) if feature.many else UNSET})
-        _follow(state, lambda: subtrees.leave([child for child in children if lies_in(child, parent, feature)]))
+        subtrees.check_free(children)
+        drop_tokens(parent, feature, {state.token(child, feature) for child in children})
+        _settle_after(parent, feature, children)
     else:
         subtrees.leave(children)
         if isinstance(state, Stored):  # and entries that were outdated before
             drop_tokens(parent, feature, {child._neo.oid for child in children if child._neo.oid})
+
+
+def _settle_after(parent: "Element", feature: EFeature, children: "list[Element]") -> None:
+    """Let children's rows follow an edit of the container: once for a feature, by what it holds in the end."""
+    state = parent._neo
+    known = state.edit.children.get(feature)
+    if known is not None:
+        known += children
+        return
+    known = state.edit.children[feature] = list(children)
+
+    def settle() -> None:
+        held = [child for child in dict.fromkeys(known) if holds(parent, feature, child)]
+        subtrees.settle(parent, feature, held)
+        left = [child for child in dict.fromkeys(known) if child not in held]
+        subtrees.leave([child for child in left if lies_in(child, parent, feature)])
+
+    state.edit.following.append(settle)
 
 
 def _check_no_cycle(parent: "Element", child: "Element") -> None:
@@ -302,101 +308,3 @@ def _check_no_cycle(parent: "Element", child: "Element") -> None:
             return  # nothing stored lies in a transient object
         place = above._neo.place
         above = place[0] if place else None
-
-
-# what follows
-
-
-def _mirror_after(obj: "Element", feature: EFeature, *, gone: "Iterable[Element]", come: "Iterable[Element]") -> None:
-    """As `mirror`, after the edit if there is one; but an end that is in the edited row itself belongs to the edit."""
-    gone, come = list(gone), list(come)
-    mirror(obj, feature, gone=[one for one in gone if one is obj], come=[one for one in come if one is obj])
-    others = [one for one in gone if one is not obj], [one for one in come if one is not obj]
-    _follow(obj._neo, lambda: mirror(obj, feature, gone=others[0], come=others[1]))
-
-
-def mirror(obj: "Element", feature: EFeature, *, gone: "Iterable[Element]", come: "Iterable[Element]") -> None:
-    """Keep the other end of a reference true, after `obj` has let go of some objects and taken others."""
-    opposite = feature.eOpposite
-    if opposite is None:
-        return
-    for target in gone:
-        unmirror(target, opposite, obj)
-    for target in come:
-        if isinstance(obj._neo, Transient) and isinstance(target._neo, Stored):
-            continue  # when it is stored
-        if not _holds(obj, feature, target):
-            continue  # no more: what was mirrored before took it away
-        if not opposite.many:
-            partner = current(target, opposite)
-            if partner is not None and partner is not obj:
-                _follow(target._neo, partial(unmirror, partner, feature, target))
-        token = target._neo.token(obj, opposite)
-        adjust(target, opposite, _with(token, opposite))
-
-
-def _holds(obj: "Element", feature: EFeature, target: "Element") -> bool:
-    raw = obj._neo.raw(feature)
-    token = obj._neo.token(target, feature)
-    return token in raw if feature.many else token == raw
-
-
-def _with(token: Any, feature: EFeature) -> Callable[[Any], Any]:
-    """The change by which a feature comes to hold a token."""
-    if feature.many:
-        return lambda raw: raw if token in raw else [*raw, token]
-    return lambda _: token
-
-
-def unmirror(obj: "Element", feature: EFeature, target: "Element") -> None:
-    """Let `obj` hold `target` no more. If it doesn't, or is not there, nothing happens."""
-    state = obj._neo
-    if not isinstance(state, Gone) and _known_by(state, target):
-        drop_tokens(obj, feature, {state.token(target, feature)})
-
-
-def drop_tokens(obj: "Element", feature: EFeature, tokens: set[Any]) -> None:
-    nothing = None if feature.unsettable else UNSET
-
-    def change(raw: Any) -> Any:
-        if feature.many:
-            return _without(raw, tokens)
-        return nothing if raw in tokens else raw
-
-    try:
-        adjust(obj, feature, change)
-    except ObjectNotFound:
-        return  # what is not there holds nothing
-
-
-def adjust(obj: "Element", feature: EFeature, change: Callable[[Any], Any]) -> None:
-    """Change what a feature holds, whatever else the object is; on a newer row if somebody else was first."""
-    for attempt in range(_ATTEMPTS):
-        state = obj._neo
-        before = state.raw(feature)
-        after = change(before)
-        if after == before:
-            return
-        try:
-            state.write({feature: after})
-        except Conflict:
-            if attempt == _ATTEMPTS - 1:
-                raise
-            time.sleep(random.uniform(0, 0.002 * 2 ** min(attempt, 6)))
-        else:
-            return
-
-
-def _follow(state: Any, action: Callable[[], Any]) -> None:
-    if isinstance(state, Stored) and state.edit is not None:
-        state.edit.following.append(action)
-    else:
-        action()
-
-
-def _without(raw: list[Any], tokens: set[Any]) -> list[Any]:
-    return [token for token in raw if token not in tokens]
-
-
-def _hashable(value: Any) -> Any:
-    return (type(value), value)

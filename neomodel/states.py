@@ -90,6 +90,8 @@ class Edit:
         self.row = row
         self.cells: dict[bytes, bytes | None] = {}
         self.following: list[Callable[[], None]] = []
+        self.children: dict[EFeature, list[Element]] = {}
+        """Those that came or went, by the feature that contains them."""
 
     def stage(self, cells: Mapping[bytes, bytes | None]) -> None:
         self.cells |= cells

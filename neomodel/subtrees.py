@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from neomodel import layout
-from neomodel.changes import drop_tokens, lies_in, mirror
-from neomodel.errors import Conflict
+from neomodel.errors import Conflict, InvalidValue
 from neomodel.kinds import EClass, EFeature
+from neomodel.mirrors import drop_tokens, lies_in, mirror
 from neomodel.packages import ANYTHING
 from neomodel.states import UNSET, Gone, Stored, Transient, encode
 from neomodel.stores import VERSION, Mutation, Row, successor
@@ -54,6 +54,27 @@ def _load(objects: "Iterable[Element]") -> None:
 
 
 # in
+
+
+def check_free(elements: "Iterable[Element]") -> None:
+    """Raise `InvalidValue` if one of them is being edited: an edit writes its row, which can't go away meanwhile."""
+    for element in elements:
+        if isinstance(element._neo, Stored) and element._neo.edit is not None:
+            raise InvalidValue("an object to move or remove", element, "one that is not being edited")
+
+
+def check_storable(model: "Model", tops: "list[Element]") -> None:
+    """Raise `InvalidValue` if transient subtrees have no key where they need one, or refer to what is not there."""
+    new = (element for top in tops if isinstance(top._neo, Transient) for element in _transient(top))
+    for element in new:
+        state = element._neo
+        if state.kind.key and state.oid is None:
+            state.oid = model.new_oid(element, beside="")
+        for name in state.values:
+            held = state.kind.features[name]
+            for target in _targets(element, held) if held.reference and held.stored else ():
+                if not isinstance(target._neo, Transient):
+                    model.token(target, held, beside="")
 
 
 def settle(parent: "Element", feature: EFeature, children: "list[Element]") -> None:
@@ -230,9 +251,11 @@ def _value(element: "Element", feature: EFeature) -> Any:
     return _targets(element, feature) if feature.many else _targets(element, feature)[0]
 
 
-def _erase(parts: list[_Part], tops: int) -> None:
+def _erase(parts: list[_Part], tops: int, *, for_good: bool = False) -> None:
     """Remove rows: those at the top first, each by a compare-and-swap, then all below at once; then what refers to
-    them: the far ends of their references, and their entries in containers' lists."""
+    them: the far ends of their references, and their entries in containers' lists. Transient objects go on referring
+    to them, unless it is for good."""
+    check_free(part.element for part in parts)
     places = [(part, layout.place_of(part.row)) for part in parts[:tops]]
     for part in parts[:tops]:
         part.state.swap_row(part.row, layout.erased(part.row))
@@ -243,7 +266,7 @@ def _erase(parts: list[_Part], tops: int) -> None:
         model.put(rows)
     for part in parts:
         for target, feature, token in part.far:
-            if not isinstance(target._neo, Gone):
+            if isinstance(target._neo, Stored) or (for_good and isinstance(target._neo, Transient)):
                 drop_tokens(target, feature, {token})
     lists: dict[tuple[int, str], tuple[Element, set[str]]] = {}
     for part, place in places:
@@ -286,7 +309,7 @@ def delete(top: "Element") -> Deleted:
             element._neo = Gone(element._neo.where())
         return Deleted(len(elements), tuple(cleared), _unfindable(kinds))
     parts = _gather([top])
-    _erase(parts, 1)
+    _erase(parts, 1, for_good=True)
     cleared = [f"{target._neo.where()}.{feature.name}" for part in parts for target, feature, _ in part.far]
     for part in parts:
         part.state.model.live.pop(part.state.oid, None)

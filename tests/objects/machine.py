@@ -37,10 +37,19 @@ class ModelMachine(RuleBasedStateMachine):
     @initialize(data=st.data())
     def begin(self, data: st.DataObject) -> None:
         self.shape = data.draw(shapes(f"http://{self.name}"))
-        self.world = World(self.shape)
+        self.world = self.new_world()
         self.repository = nm.connect(self.url)
         self.package = self.repository.register(self.shape.package)
         self.model = self.repository.create(self.name)
+
+    def new_world(self) -> World:
+        return World(self.shape)
+
+    def may_store(self) -> bool:
+        return True
+
+    def tidy(self) -> None:
+        """Called after every change."""
 
     # both sides
 
@@ -61,6 +70,7 @@ class ModelMachine(RuleBasedStateMachine):
         for change, expected in changes:
             self.compare_refusals(change, expected)
         self.remember(elements)
+        self.tidy()
 
     def compare_refusals(self, change: Callable[[], Any], expected: Callable[[], Any]) -> None:
         refused = raised = None
@@ -159,11 +169,16 @@ class ModelMachine(RuleBasedStateMachine):
         kind = data.draw(st.sampled_from(self.shape.concrete))
         thing = self.world.create(kind)
         self.live[thing] = getattr(self.package, kind)()
-        if stored:
-            self.apply((lambda: self.model.roots.append(self.live[thing]), lambda: self.put_in_roots(thing)))
+        if stored and self.may_store():
+            self.store(thing)
+        self.tidy()
 
-    def put_in_roots(self, thing: Thing) -> None:
-        self.world.insert(self.world.root, ROOTS, [thing])
+    def store(self, thing: Thing) -> None:
+        """Make it a root."""
+        element = self.element(thing)
+        self.apply(
+            (lambda: self.model.roots.append(element), lambda: self.world.insert(self.world.root, ROOTS, [thing]))
+        )
 
     @rule(data=st.data())
     def change_attribute(self, data: st.DataObject) -> None:
@@ -181,7 +196,7 @@ class ModelMachine(RuleBasedStateMachine):
     def change_opposites(self, data: st.DataObject) -> None:
         self.change(data, lambda feature: self.shape.opposite(feature) is not None)
 
-    @precondition(lambda self: self.world.there())
+    @precondition(lambda self: self.world.there() and self.may_store())
     @rule(data=st.data())
     def change_roots(self, data: st.DataObject) -> None:
         made = list_change(self, data, self.world.root, ROOTS)
@@ -221,9 +236,10 @@ class ModelMachine(RuleBasedStateMachine):
                     if made:
                         self.compare_refusals(*made)
             self.remember(elements)
+            self.tidy()
 
     def editable(self, feature: Feature) -> bool:
-        return not self.shape.container(feature) and not self.shape.containing(feature)
+        return not self.shape.container(feature)
 
     @rule(data=st.data())
     def let_go(self, data: st.DataObject) -> None:

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from tests.objects.machine import ModelMachine
+from tests.objects.machine_pyecore import OracleMachine
 
 EXAMPLES = {"memory": 60, "lmdb": 25, "hbase": 3}  # what each has time for in `make test`
 SIZES = [pytest.param(1, 25, id="short"), pytest.param(30, 50, id="long", marks=pytest.mark.soak)]
@@ -42,3 +43,10 @@ def run(machine: type[RuleBasedStateMachine], url: str, examples: int, steps: in
 @pytest.mark.parametrize(("times_as_many", "steps"), SIZES)
 def test_a_model_is_what_the_rules_make_of_it(url: str, kind: str, times_as_many: int, steps: int) -> None:
     run(ModelMachine, url, EXAMPLES[kind] * times_as_many, steps, shrink=kind != "hbase")  # minutes on a cluster
+
+
+@pytest.mark.parametrize(("times_as_many", "steps"), SIZES)
+def test_containers_and_opposites_are_those_that_pyecore_has(
+    url: str, kind: str, times_as_many: int, steps: int
+) -> None:
+    run(OracleMachine, url, max(2, EXAMPLES[kind] // 2) * times_as_many, steps, shrink=kind != "hbase")
