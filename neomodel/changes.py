@@ -8,21 +8,18 @@ container) don't depend on what else those rows hold: they are done again on a n
 A transient object is in no model, so no stored object mirrors its references: far ends are written when it is stored.
 """
 
-import random
-import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from neomodel import ids
-from neomodel.checks import check_bound, checked, or_default, several
-from neomodel.errors import Conflict, InvalidValue, ObjectNotFound
+from neomodel import ids, subtrees
+from neomodel.checks import check_bound, checked, or_default, same, several
+from neomodel.errors import InvalidValue
 from neomodel.kinds import EFeature
-from neomodel.states import UNSET, Gone, Stored, Transient
+from neomodel.mirrors import adjust, current, drop_tokens, holds, lies_in, may_hold, mirror_after
+from neomodel.states import UNSET, Stored, Transient
 
 if TYPE_CHECKING:
     from neomodel.objects import Element
-
-_ATTEMPTS = 20
 
 Arrange = Callable[[list[Any], list[Any]], list[Any]]
 """Where new tokens go: what a collection holds and the new ones, to what it holds then."""
@@ -58,31 +55,11 @@ def unset(obj: "Element", feature: EFeature) -> None:
         obj._neo.write({feature: UNSET})
 
 
-def current(obj: "Element", feature: EFeature) -> "Element | None":
-    """What a single-valued reference holds, verified if it contains it."""
-    state = obj._neo
-    token = state.raw(feature)
-    if token is UNSET or token is None:
-        return None
-    target = state.target(token, feature)
-    return target if not feature.containment or lies_in(target, obj, feature) else None
-
-
-def lies_in(child: "Element", parent: "Element", feature: EFeature) -> bool:
-    """Whether the child says so itself. One get if its row is not known."""
-    state, holding = child._neo, parent._neo
-    if isinstance(holding, Stored) and holding.edit and (feature.name, id(child)) in holding.edit.adopted:
-        return True
-    if isinstance(state, Transient):
-        return state.place == (parent, feature)
-    return isinstance(state, Stored) and isinstance(holding, Stored) and state.holds_place(holding, feature)
-
-
 def _assign_target(obj: "Element", feature: EFeature, target: "Element | None") -> None:
     state, before = obj._neo, current(obj, feature)
     nothing = None if feature.unsettable else UNSET
     state.write({feature: nothing if target is None else state.token(target, feature)})
-    follow(state, lambda: mirror(obj, feature, gone=[before] if before else [], come=[target] if target else []))
+    mirror_after(obj, feature, gone=[before] if before else [], come=[target] if target else [])
 
 
 def _assign_child(obj: "Element", feature: EFeature, child: "Element | None") -> None:
@@ -96,11 +73,17 @@ def _assign_child(obj: "Element", feature: EFeature, child: "Element | None") ->
 
 
 def _assign_container(obj: "Element", feature: EFeature, parent: "Element | None") -> None:
-    """The child's side of a containment: the same change, seen from the other end."""
+    """The child's side of a containment: the same change, seen from the other end. It follows an edit of the child."""
     holding = feature.eOpposite
+    assert holding is not None
+    if isinstance(obj._neo, Stored) and obj._neo.edit is not None:
+        if parent is not None:
+            _check_no_cycle(parent, obj)
+        obj._neo.edit.bound_for = (parent, holding) if parent is not None else None
+        obj._neo.edit.following.append(lambda: _assign_container(obj, feature, parent))
+        return
     place = obj._neo.place
     inside = place if place is not None and place[1] is holding else None
-    assert holding is not None
     if parent is None:
         if inside is not None:
             release(inside[0], holding, [obj])
@@ -118,12 +101,13 @@ def insert(obj: "Element", feature: EFeature, values: Iterable[Any], index: int 
     """Put values into a collection: at the end, or at a place. Those a unique collection holds already stay put."""
     new = [checked(feature, value) for value in several(feature, values)]
     if feature.unique:
-        new = list(_not_held(obj, feature, dict.fromkeys(new)))
+        new = list(_not_held(obj, feature, _once(feature, new)))
     if not new:
         return
 
     def arranged(raw: list[Any], tokens: list[Any]) -> list[Any]:
-        before = _without(raw, set(tokens)) if feature.unique else raw
+        known = {same(feature, token) for token in tokens} if feature.unique else ()
+        before = [token for token in raw if same(feature, token) not in known] if known else raw
         at = len(before) if index is None else index
         return [*before[:at], *tokens, *before[at:]]
 
@@ -133,7 +117,7 @@ def insert(obj: "Element", feature: EFeature, values: Iterable[Any], index: int 
 def rearrange(obj: "Element", feature: EFeature, values: Iterable[Any]) -> None:
     """Let a collection hold exactly these values, in this order. One compare-and-swap for all of them."""
     new = [checked(feature, value) for value in several(feature, values)]
-    if feature.unique and len(set(map(id, new)) if feature.reference else set(map(_hashable, new))) < len(new):
+    if feature.unique and len(_once(feature, new)) < len(new):
         raise InvalidValue(str(feature), new, "no value twice, since it is unique")
     if not feature.reference:
         check_bound(feature, len(new))
@@ -166,7 +150,7 @@ def withdraw(obj: "Element", feature: EFeature, positions: set[int]) -> None:
         release(obj, feature, targets)
     else:
         state.write({feature: [token for at, token in enumerate(raw) if at not in positions]})
-        follow(state, lambda: mirror(obj, feature, gone=targets, come=[]))
+        mirror_after(obj, feature, gone=targets, come=[])
 
 
 def _put(
@@ -189,8 +173,7 @@ def _put(
     else:
         come, tokens = [], values
     _arrange(obj, feature, tokens, arrange, repeat=repeat)
-    if feature.eOpposite:
-        follow(state, lambda: mirror(obj, feature, gone=gone, come=come))
+    mirror_after(obj, feature, gone=gone, come=come)
 
 
 def _arrange(obj: "Element", feature: EFeature, tokens: list[Any], arrange: Arrange, *, repeat: bool) -> None:
@@ -216,18 +199,18 @@ def _not_held(obj: "Element", feature: EFeature, values: Iterable[Any]) -> Itera
     if feature.containment:
         return (value for value in values if not lies_in(value, obj, feature))
     state = obj._neo
-    held = set(state.raw(feature))
+    held = {same(feature, token) for token in state.raw(feature)}
     if not feature.reference:
-        return (value for value in values if value not in held)
+        return (value for value in values if same(feature, value) not in held)
     return (value for value in values if not may_hold(state, value) or state.token(value, feature) not in held)
 
 
-def may_hold(state: Any, target: Any) -> bool:
-    """Whether the object may hold `target`: a row can't hold what has no id, nor what is in another repository."""
-    if isinstance(state, Transient):
-        return True
-    home = target._neo.model
-    return bool(target._neo.oid) and (home is None or home.repository is state.model.repository)
+def _once(feature: EFeature, values: list[Any]) -> list[Any]:
+    """Each value the first time it occurs."""
+    found: dict[Any, Any] = {}
+    for value in values:
+        found.setdefault(same(feature, value), value)
+    return list(found.values())
 
 
 # containment
@@ -247,15 +230,14 @@ def adopt(
     The container's list is written first and the child's row decides, so that whatever happens in between, a reader
     finds each child in exactly one place.
     """
-    from neomodel import subtrees
-
-    for child in children:
-        _check_no_cycle(parent, child)
     state = parent._neo
     displaced = list(gone)
     if not feature.many:
         before = current(parent, feature)
         displaced = [before] if before is not None else []
+    for child in children:
+        _check_no_cycle(parent, child)
+    subtrees.check_free([*children, *displaced])
     if isinstance(state, Transient) or not feature.kept:
         if feature.many:
             check_bound(feature, len(arrange(state.raw(feature), children)))
@@ -270,15 +252,13 @@ def adopt(
     ready = subtrees.prepare(parent, feature, children)
     _arrange(parent, feature, tokens, arrange, repeat=repeat)
     if state.edit is not None:
-        state.edit.adopted |= {(feature.name, id(child)) for child in children}
-
-    edited = state.edit is not None  # then they may change until it ends
-
-    def settle() -> None:
-        subtrees.settle(parent, feature, children, subtrees.prepare(parent, feature, children) if edited else ready)
+        for other in state.kind.containments:
+            if other is not feature:
+                drop_tokens(parent, other, set(tokens))
+        _settle_after(parent, feature, [*children, *displaced])
+    else:
+        subtrees.settle(parent, feature, children, ready)
         subtrees.leave([child for child in displaced if lies_in(child, parent, feature)])
-
-    follow(state, settle)
 
 
 def release(parent: "Element", feature: EFeature, children: "list[Element]") -> None:
@@ -286,18 +266,34 @@ def release(parent: "Element", feature: EFeature, children: "list[Element]") -> 
 
     The child's row goes first; until the container's list follows, readers pass over its entry.
     """
-    from neomodel import subtrees
-
     state = parent._neo
     if isinstance(state, Stored) and state.edit is not None:
-        tokens = {state.token(child, feature) for child in children}
-        state.write({feature: _without(state.raw(feature), tokens) if feature.many else UNSET})
-        follow(state, lambda: subtrees.leave([child for child in children if lies_in(child, parent, feature)]))
+        subtrees.check_free(children)
+        drop_tokens(parent, feature, {state.token(child, feature) for child in children})
+        _settle_after(parent, feature, children)
     else:
         tokens = {state.token(child, feature) for child in children}
         subtrees.leave([child for child in children if lies_in(child, parent, feature)])
         if isinstance(state, Stored):  # and entries that were outdated before, of objects that lie elsewhere or nowhere
             drop_tokens(parent, feature, tokens)
+
+
+def _settle_after(parent: "Element", feature: EFeature, children: "list[Element]") -> None:
+    """Let children's rows follow an edit of the container: once for a feature, by what it holds in the end."""
+    state = parent._neo
+    known = state.edit.children.get(feature)
+    if known is not None:
+        known += children
+        return
+    known = state.edit.children[feature] = list(children)
+
+    def settle() -> None:
+        held = [child for child in dict.fromkeys(known) if holds(parent, feature, child)]
+        subtrees.settle(parent, feature, held, subtrees.prepare(parent, feature, held))
+        left = [child for child in dict.fromkeys(known) if child not in held]
+        subtrees.leave([child for child in left if lies_in(child, parent, feature)])
+
+    state.edit.following.append(settle)
 
 
 def _check_no_cycle(parent: "Element", child: "Element") -> None:
@@ -314,85 +310,3 @@ def _check_no_cycle(parent: "Element", child: "Element") -> None:
             return  # nothing stored lies in a transient object
         place = above._neo.place
         above = place[0] if place else None
-
-
-# what follows
-
-
-def mirror(obj: "Element", feature: EFeature, *, gone: "Iterable[Element]", come: "Iterable[Element]") -> None:
-    """Keep the other end of a reference true, after `obj` has let go of some objects and taken others."""
-    opposite = feature.eOpposite
-    if opposite is None:
-        return
-    for target in gone:
-        unmirror(target, opposite, obj)
-    for target in come:
-        if isinstance(obj._neo, Transient) and isinstance(target._neo, Stored):
-            continue  # when it is stored
-        if not opposite.many:
-            partner = current(target, opposite)
-            if partner is not None and partner is not obj:
-                unmirror(partner, feature, target)
-        token = target._neo.token(obj, opposite)
-        adjust(target, opposite, _with(token, opposite))
-
-
-def _with(token: Any, feature: EFeature) -> Callable[[Any], Any]:
-    """The change by which a feature comes to hold a token."""
-    if feature.many:
-        return lambda raw: raw if token in raw else [*raw, token]
-    return lambda _: token
-
-
-def unmirror(obj: "Element", feature: EFeature, target: "Element") -> None:
-    """Let `obj` hold `target` no more. If it doesn't, or is not there, nothing happens."""
-    state = obj._neo
-    if not isinstance(state, Gone) and may_hold(state, target):
-        drop_tokens(obj, feature, {state.token(target, feature)})
-
-
-def drop_tokens(obj: "Element", feature: EFeature, tokens: set[Any]) -> None:
-    nothing = None if feature.unsettable else UNSET
-
-    def change(raw: Any) -> Any:
-        if feature.many:
-            return _without(raw, tokens)
-        return nothing if raw in tokens else raw
-
-    try:
-        adjust(obj, feature, change)
-    except ObjectNotFound:
-        return  # what is not there holds nothing
-
-
-def adjust(obj: "Element", feature: EFeature, change: Callable[[Any], Any]) -> None:
-    """Change what a feature holds, whatever else the object is; on a newer row if somebody else was first."""
-    for attempt in range(_ATTEMPTS):
-        state = obj._neo
-        before = state.raw(feature)
-        after = change(before)
-        if after == before:
-            return
-        try:
-            state.write({feature: after})
-        except Conflict:
-            if attempt == _ATTEMPTS - 1:
-                raise
-            time.sleep(random.uniform(0, 0.002 * 2 ** min(attempt, 6)))
-        else:
-            return
-
-
-def follow(state: Any, action: Callable[[], Any]) -> None:
-    if isinstance(state, Stored) and state.edit is not None:
-        state.edit.following.append(action)
-    else:
-        action()
-
-
-def _without(raw: list[Any], tokens: set[Any]) -> list[Any]:
-    return [token for token in raw if token not in tokens]
-
-
-def _hashable(value: Any) -> Any:
-    return (type(value), value)

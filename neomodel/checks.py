@@ -51,6 +51,11 @@ def or_default(feature: EFeature, value: Any) -> Any:
     return UNSET if same else value
 
 
+def same(feature: EFeature, value: Any) -> Any:
+    """Equal for values that a unique collection takes for the same: objects, and values equal to the last bit."""
+    return value if feature.reference or value is None else feature.codec.encode(value)
+
+
 def check_bound(feature: EFeature, count: int) -> None:
     if feature.upperBound > 1 and count > feature.upperBound:
         raise InvalidValue(f"the number of values of {feature}", count, f"at most {feature.upperBound}")

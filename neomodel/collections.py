@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 from neomodel import changes
 from neomodel.errors import InvalidValue
 from neomodel.kinds import EFeature
+from neomodel.mirrors import lies_in, may_hold
 from neomodel.states import Stored, Transient, together
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class FeatureList(MutableSequence[Any]):
             if isinstance(state, Stored):
                 state.model.refresh([child._neo for child in page if isinstance(child._neo, Stored)])
             for child in page:
-                if changes.lies_in(child, obj, feature):
+                if lies_in(child, obj, feature):
                     yield child
 
     @overload
@@ -68,7 +69,7 @@ class FeatureList(MutableSequence[Any]):
         if isinstance(index, slice):
             return list(self._targets(found))
         target = self._obj._neo.target(found, self._feature)
-        if self._feature.containment and not changes.lies_in(target, self._obj, self._feature):
+        if self._feature.containment and not lies_in(target, self._obj, self._feature):
             return list(self)[index]  # an outdated entry: count without it
         return target
 
@@ -76,11 +77,11 @@ class FeatureList(MutableSequence[Any]):
         if not self._feature.reference:
             return value in self._raw()
         state = getattr(value, "_neo", None)
-        if not isinstance(state, Stored | Transient) or not changes.may_hold(self._obj._neo, value):
+        if not isinstance(state, Stored | Transient) or not may_hold(self._obj._neo, value):
             return False
         if self._obj._neo.token(value, self._feature) not in self._raw():
             return False
-        return not self._feature.containment or changes.lies_in(value, self._obj, self._feature)  # type: ignore[arg-type]
+        return not self._feature.containment or lies_in(value, self._obj, self._feature)  # type: ignore[arg-type]
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, FeatureList | list | tuple):

@@ -18,7 +18,8 @@ def edit(obj: Element) -> Iterator[Any]:
     """Make all changes of the object's own features in the block one compare-and-swap, written when the block ends.
 
     Reads of the object within the block see its changes, and otherwise the object as it was when the block began; the
-    other ends of references follow after the swap. If somebody else has changed it since, nothing is written and
+    other ends of references, its children's rows and its own move into another container follow after the swap. Nobody
+    else may move or remove it meanwhile. If somebody else has changed it since, nothing is written and
     `Conflict` is raised. If the block raises, nothing is written. Of a transient object nothing is to be written.
     """
     state = obj._neo
@@ -31,17 +32,12 @@ def edit(obj: Element) -> Iterator[Any]:
         raise InvalidValue("an object to edit", obj, "one that is not being edited already")
     state.model.writable()
     state.edit = changes = Edit(state.read())
-    written = False
     try:
         yield obj
-        state.edit = None
-        if changes.cells:
-            state.swap_row(changes.seen, changes.cells)
-        written = True
     finally:
         state.edit = None
-        for action in () if written else changes.reverting:
-            action()
+    if changes.cells:
+        state.swap_row(changes.seen, changes.cells)
     for action in changes.following:
         action()
 

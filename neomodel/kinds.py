@@ -26,9 +26,10 @@ class EFeature:
         self.name = value.name
         self.column = layout.column(value.name)
         self.many = value.many
-        self.unique = value.unique
         self.reference = isinstance(value, Reference)
         self.containment = isinstance(value, Reference) and value.containment
+        self.unique = value.unique or self.containment or getattr(value, "opposite", None) is not None
+        """Whether it holds nothing twice. Children and mirrored references are so in any case, as with EMF's lists."""
         self.computed = value.volatile
         """Not held anywhere: the Python class computes it."""
         self.kept = not value.volatile and not value.transient

@@ -13,6 +13,7 @@ from neomodel.collections import FeatureList
 from neomodel.errors import InvalidValue, ReadOnly
 from neomodel.kinds import EClass, EFeature
 from neomodel.metamodel import MANY, Class, Package, Reference
+from neomodel.mirrors import drop_tokens
 from neomodel.objects import Element, Unloaded, build, unload
 from neomodel.packages import ANYTHING, ecore, link
 from neomodel.states import UNSET, Gone, Stored, Transient, together
@@ -292,8 +293,6 @@ class Model:
         if news:
             state.swap(news)
         if former and former != layout.place_of(layout.changed({}, cells)):
-            from neomodel.changes import drop_tokens
-
             parent = self.element(former[0])
             drop_tokens(parent, parent._neo.kind.feature(former[1]), {oid})
         return state

@@ -13,6 +13,7 @@ from neomodel.collections import FeatureList
 from neomodel.errors import FeatureNotFound, InvalidValue, ObjectNotFound, near
 from neomodel.kinds import EClass, EFeature
 from neomodel.metamodel import ECORE
+from neomodel.mirrors import current
 from neomodel.states import UNSET, Stored, Transient
 
 if TYPE_CHECKING:
@@ -207,7 +208,7 @@ def read(obj: Element, feature: EFeature) -> Any:
         place = obj._neo.place
         return place[0] if place is not None and place[1].eOpposite is feature else None
     if feature.reference:
-        return changes.current(obj, feature)
+        return current(obj, feature)
     raw = obj._neo.raw(feature)
     return feature.default if raw is UNSET else raw
 

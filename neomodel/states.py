@@ -90,10 +90,10 @@ class Edit:
         self.row = row
         self.cells: dict[bytes, bytes | None] = {}
         self.following: list[Callable[[], None]] = []
-        self.reverting: list[Callable[[], None]] = []
-        """What has to follow if the changes are not written."""
-        self.adopted: set[tuple[str, int]] = set()
-        """Features and the identities of the children that will lie there: their own rows don't say so yet."""
+        self.bound_for: Place | Unset | None = UNSET
+        """Where the object goes after the edit, if it moves."""
+        self.children: dict[EFeature, list[Element]] = {}
+        """Those that came or went, by the feature that contains them."""
 
     def stage(self, cells: Mapping[bytes, bytes | None]) -> None:
         self.cells |= cells
@@ -196,6 +196,8 @@ class Stored:
     @property
     def place(self) -> "Place | None":
         """Container and feature; of a root, the model's root row and its contents."""
+        if self.edit is not None and self.edit.bound_for is not UNSET:
+            return self.edit.bound_for
         found = layout.place_of(self.read())
         if found is None:
             return None

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from neomodel import layout
-from neomodel.changes import adjust, drop_tokens, follow, lies_in, mirror
 from neomodel.errors import Conflict, InvalidValue
 from neomodel.kinds import EClass, EFeature
+from neomodel.mirrors import adjust, drop_tokens, lies_in, mirror
 from neomodel.packages import ANYTHING, EPackage
 from neomodel.states import UNSET, Gone, Stored, Transient, encode
 from neomodel.stores import VERSION, Mutation, Row, successor
@@ -54,6 +54,13 @@ def _load(objects: "Iterable[Element]") -> None:
 
 
 # in
+
+
+def check_free(elements: "Iterable[Element]") -> None:
+    """Raise `InvalidValue` if one of them is being edited: an edit writes its row, which can't go away meanwhile."""
+    for element in elements:
+        if isinstance(element._neo, Stored) and element._neo.edit is not None:
+            raise InvalidValue("an object to move or remove", element, "one that is not being edited")
 
 
 Ready = list[tuple["Element", dict[bytes, bytes | None]]]
@@ -102,7 +109,6 @@ def settle(parent: "Element", feature: EFeature, children: "list[Element]", read
 
 
 def _move(child: "Element", parent: "Element", feature: EFeature) -> None:
-    """Within an edit of the child the lists follow when that is written."""
     state, home = child._neo, parent._neo
     place = state.place
     while True:
@@ -116,18 +122,13 @@ def _move(child: "Element", parent: "Element", feature: EFeature) -> None:
                 _unlist(child, parent, feature)
                 raise
 
-    def listed() -> None:
-        if _lies_below(home, state):  # while it was moved here, somebody moved this into it: the later one gives way
-            state.swap(layout.placed(place[0]._neo.oid, place[1].name) if place else layout.placed(None, None))
-            _unlist(child, parent, feature)
-            raise Conflict(home.where(), "one outside", f"one inside {state.where()}")
-        if place is not None:
-            _unlist(child, *place)
-        _list(child, parent, feature)
-
-    if state.edit is not None:
-        state.edit.reverting.append(lambda: _unlist(child, parent, feature))
-    follow(state, listed)
+    if _lies_below(home, state):  # while it was moved here, somebody moved this into it: the later one gives way
+        state.swap(layout.placed(place[0]._neo.oid, place[1].name) if place else layout.placed(None, None))
+        _unlist(child, parent, feature)
+        raise Conflict(home.where(), "one outside", f"one inside {state.where()}")
+    if place is not None:
+        _unlist(child, *place)
+    _list(child, parent, feature)
 
 
 # Those who move one child at a time change its row, which decides, and lists, which don't. Whoever takes it off a list
@@ -280,8 +281,6 @@ def _gather(tops: "list[Element]") -> list[_Part]:
     parts = []
     for number, element in enumerate(elements):
         state = element._neo
-        if state.edit is not None:
-            raise InvalidValue("an object to take out of its model", element, "one that is not being edited")
         values = {f.name: _value(element, f) for f in state.kind.features.values() if f.stored or not f.kept}
         far = [
             (target, mirrored.eOpposite, target._neo.token(element, mirrored.eOpposite))
@@ -304,9 +303,11 @@ def _value(element: "Element", feature: EFeature) -> Any:
     return _targets(element, feature) if feature.many else _targets(element, feature)[0]
 
 
-def _erase(parts: list[_Part], tops: int) -> None:
+def _erase(parts: list[_Part], tops: int, *, for_good: bool = False) -> None:
     """Remove rows: those at the top first, each by a compare-and-swap, then all below at once; then what refers to
-    them: the far ends of their references, and their entries in containers' lists."""
+    them: the far ends of their references, and their entries in containers' lists. Transient objects go on referring
+    to them, unless it is for good."""
+    check_free(part.element for part in parts)
     places = [(part, layout.place_of(part.row)) for part in parts[:tops]]
     for part in parts[:tops]:
         part.state.swap_row(part.row, layout.erased(part.row))
@@ -317,7 +318,7 @@ def _erase(parts: list[_Part], tops: int) -> None:
         model.put(rows)
     for part in parts:
         for target, feature, token in part.far:
-            if not isinstance(target._neo, Gone):
+            if isinstance(target._neo, Stored) or (for_good and isinstance(target._neo, Transient)):
                 drop_tokens(target, feature, {token})
     lists: dict[tuple[int, str], tuple[Element, set[str]]] = {}
     for part, place in places:
@@ -361,7 +362,7 @@ def delete(top: "Element") -> Deleted:
         return Deleted(len(elements), tuple(cleared), _unfindable(kinds, ()))
     parts = _gather([top])
     in_use = top._neo.model.repository.packages()
-    _erase(parts, 1)
+    _erase(parts, 1, for_good=True)
     cleared = [f"{target._neo.where()}.{feature.name}" for part in parts for target, feature, _ in part.far]
     for part in parts:
         part.state.model.live.pop(part.state.oid, None)

@@ -119,11 +119,21 @@ def test_a_child_moved_in_an_edit_of_itself_is_where_the_edit_leaves_it(model: n
 
 def test_an_object_that_is_being_edited_is_not_taken_out_of_its_model(model: nm.Model) -> None:
     shelf, book = stocked(model, b={})
-    for attempt in (lambda: nm.delete(book), lambda: shelf.books.remove(book), lambda: setattr(book, "shelf", None)):
+    for attempt in (lambda: nm.delete(book), lambda: shelf.books.remove(book)):
         with nm.edit(book), pytest.raises(nm.InvalidValue, match="not being edited"):
             attempt()
 
     assert list(other(shelf).books) != []
+
+
+def test_an_object_that_leaves_its_container_in_an_edit_of_itself_leaves_the_model_after_it(model: nm.Model) -> None:
+    shelf, book = stocked(model, b={})
+    with nm.edit(book):
+        book.shelf, book.name = None, "left"
+        assert (book.shelf, book.eContainer()) == (None, None)
+        assert nm.oid(book) in model
+
+    assert (book.eResource, book.name, list(other(shelf).books)) == (None, "left", [])
 
 
 def test_an_edit_in_an_edit_of_the_same_object_is_refused(model: nm.Model) -> None:

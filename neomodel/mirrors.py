@@ -1,0 +1,147 @@
+"""What references hold, and how their other ends are kept true, whatever row those are in.
+
+These writes follow a decisive one (see `changes.py`). They don't depend on what else a row holds, so they are done
+again on a newer row if they lose a race; within `nm.edit` they wait until the edit has been written.
+"""
+
+import random
+import time
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from neomodel.errors import Conflict, ObjectNotFound
+from neomodel.kinds import EFeature
+from neomodel.states import UNSET, Gone, Stored, Transient
+
+if TYPE_CHECKING:
+    from neomodel.objects import Element
+
+_ATTEMPTS = 20
+
+
+# what is held
+
+
+def current(obj: "Element", feature: EFeature) -> "Element | None":
+    """What a single-valued reference holds, verified if it contains it."""
+    state = obj._neo
+    token = state.raw(feature)
+    if token is UNSET or token is None:
+        return None
+    target = state.target(token, feature)
+    return target if not feature.containment or lies_in(target, obj, feature) else None
+
+
+def lies_in(child: "Element", parent: "Element", feature: EFeature) -> bool:
+    """Whether the child says so itself. One get if its row is not known. In an edit, whether the list will say so."""
+    state, home = child._neo, parent._neo
+    if isinstance(home, Stored) and home.edit is not None and feature.column in home.edit.cells:
+        return may_hold(home, child) and holds(parent, feature, child)
+    if isinstance(state, Transient):
+        return state.place == (parent, feature)
+    return isinstance(state, Stored) and isinstance(home, Stored) and state.holds_place(home, feature)
+
+
+def holds(obj: "Element", feature: EFeature, target: "Element") -> bool:
+    raw = obj._neo.raw(feature)
+    token = obj._neo.token(target, feature)
+    return token in raw if feature.many else token == raw
+
+
+def may_hold(state: Any, target: Any) -> bool:
+    """Whether the object may hold `target`: a row can't hold what has no id, nor what is in another repository."""
+    if isinstance(state, Transient):
+        return True
+    if isinstance(target._neo, Gone) or not target._neo.oid:
+        return False
+    home = target._neo.model
+    return home is None or home.repository is state.model.repository
+
+
+# other ends
+
+
+def mirror_after(obj: "Element", feature: EFeature, *, gone: "Iterable[Element]", come: "Iterable[Element]") -> None:
+    """As `mirror`, after the edit if there is one; but an end that is in the edited row itself belongs to the edit."""
+    gone, come = list(gone), list(come)
+    mirror(obj, feature, gone=[one for one in gone if one is obj], come=[one for one in come if one is obj])
+    others = [one for one in gone if one is not obj], [one for one in come if one is not obj]
+    _follow(obj._neo, lambda: mirror(obj, feature, gone=others[0], come=others[1]))
+
+
+def mirror(obj: "Element", feature: EFeature, *, gone: "Iterable[Element]", come: "Iterable[Element]") -> None:
+    """Keep the other end of a reference true, after `obj` has let go of some objects and taken others."""
+    opposite = feature.eOpposite
+    if opposite is None:
+        return
+    for target in gone:
+        unmirror(target, opposite, obj)
+    for target in come:
+        if isinstance(obj._neo, Transient) and isinstance(target._neo, Stored):
+            continue  # when it is stored
+        if not holds(obj, feature, target):
+            continue  # no more: what was mirrored before took it away
+        if not opposite.many:
+            partner = current(target, opposite)
+            if partner is not None and partner is not obj:
+                _follow(target._neo, partial(unmirror, partner, feature, target))
+        token = target._neo.token(obj, opposite)
+        adjust(target, opposite, _with(token, opposite))
+
+
+def _with(token: Any, feature: EFeature) -> Callable[[Any], Any]:
+    """The change by which a feature comes to hold a token."""
+    if feature.many:
+        return lambda raw: raw if token in raw else [*raw, token]
+    return lambda _: token
+
+
+def unmirror(obj: "Element", feature: EFeature, target: "Element") -> None:
+    """Let `obj` hold `target` no more. If it doesn't, or is not there, nothing happens."""
+    state = obj._neo
+    if not isinstance(state, Gone) and may_hold(state, target):
+        drop_tokens(obj, feature, {state.token(target, feature)})
+
+
+def drop_tokens(obj: "Element", feature: EFeature, tokens: set[Any]) -> None:
+    nothing = None if feature.unsettable else UNSET
+
+    def change(raw: Any) -> Any:
+        if feature.many:
+            return _without(raw, tokens)
+        return nothing if raw in tokens else raw
+
+    try:
+        adjust(obj, feature, change)
+    except ObjectNotFound:
+        return  # what is not there holds nothing
+
+
+def adjust(obj: "Element", feature: EFeature, change: Callable[[Any], Any]) -> None:
+    """Change what a feature holds, whatever else the object is; on a newer row if somebody else was first."""
+    for attempt in range(_ATTEMPTS):
+        state = obj._neo
+        before = state.raw(feature)
+        after = change(before)
+        if after == before:
+            return
+        try:
+            state.write({feature: after})
+        except Conflict:
+            if attempt == _ATTEMPTS - 1:
+                raise
+            time.sleep(random.uniform(0, 0.002 * 2 ** min(attempt, 6)))
+        else:
+            return
+
+
+def _follow(state: Any, action: Callable[[], Any]) -> None:
+    if isinstance(state, Stored) and state.edit is not None:
+        state.edit.following.append(action)
+    else:
+        action()
+
+
+def _without(raw: list[Any], tokens: set[Any]) -> list[Any]:
+    return [token for token in raw if token not in tokens]

@@ -1,0 +1,52 @@
+"""Whatever is done to a model in whatever order, it stays what EMF's rules make of it, in every store."""
+
+import uuid
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
+
+from tests.objects.machine import ModelMachine
+from tests.objects.machine_pyecore import OracleMachine
+
+EXAMPLES = {"memory": 60, "lmdb": 25, "hbase": 3}  # what each has time for in `make test`
+SIZES = [pytest.param(1, 25, id="short"), pytest.param(30, 50, id="long", marks=pytest.mark.soak)]
+
+
+@pytest.fixture(params=EXAMPLES)
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def url(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A store that several connections can be opened to."""
+    if kind == "hbase":
+        return str(request.getfixturevalue("hbase").url)
+    return f"memory:{uuid.uuid4().hex}" if kind == "memory" else f"lmdb:{tmp_path / 'store'}"
+
+
+def run(machine: type[RuleBasedStateMachine], url: str, examples: int, steps: int, *, shrink: bool) -> None:
+    run_state_machine_as_test(
+        lambda: machine(url),  # type: ignore[call-arg]
+        settings=settings(
+            max_examples=examples,
+            stateful_step_count=steps,
+            deadline=None,
+            phases=set(Phase) - {Phase.explain} - (set() if shrink else {Phase.shrink}),
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+
+
+@pytest.mark.parametrize(("times_as_many", "steps"), SIZES)
+def test_a_model_is_what_the_rules_make_of_it(url: str, kind: str, times_as_many: int, steps: int) -> None:
+    run(ModelMachine, url, EXAMPLES[kind] * times_as_many, steps, shrink=kind != "hbase")  # minutes on a cluster
+
+
+@pytest.mark.parametrize(("times_as_many", "steps"), SIZES)
+def test_containers_and_opposites_are_those_that_pyecore_has(
+    url: str, kind: str, times_as_many: int, steps: int
+) -> None:
+    run(OracleMachine, url, max(2, EXAMPLES[kind] // 2) * times_as_many, steps, shrink=kind != "hbase")
