@@ -41,6 +41,8 @@ class ModelMachine(RuleBasedStateMachine):
         self.repository = nm.connect(self.url)
         self.package = self.repository.register(self.shape.package)
         self.model = self.repository.create(self.name)
+        for _ in range(data.draw(st.integers(0, 4))):
+            self.create_one(data, stored=data.draw(st.booleans()))
 
     def new_world(self) -> World:
         return World(self.shape)
@@ -166,6 +168,9 @@ class ModelMachine(RuleBasedStateMachine):
     @precondition(lambda self: len(self.world.there()) < MOST)
     @rule(data=st.data(), stored=st.sampled_from([True, True, False]))
     def create(self, data: st.DataObject, stored: bool) -> None:
+        self.create_one(data, stored=stored)
+
+    def create_one(self, data: st.DataObject, *, stored: bool) -> None:
         kind = data.draw(st.sampled_from(self.shape.concrete))
         thing = self.world.create(kind)
         self.live[thing] = getattr(self.package, kind)()
@@ -229,14 +234,22 @@ class ModelMachine(RuleBasedStateMachine):
         if picked:
             thing = picked[0]
             elements = {thing: self.element(thing) for thing in self.world.there()}
+            places = {one: one.place for one in elements}
             with nm.edit(elements[thing]):
                 for _ in range(data.draw(st.integers(1, 3))):
                     _, feature = self.pick(data, self.editable, [thing])
+                    if self.shape.containing(feature) and self.took(thing, places):
+                        continue  # a child that is given away again stays where it was, rather than leave the model
                     made = self.a_change(data, thing, feature)
                     if made:
                         self.compare_refusals(*made)
             self.remember(elements)
             self.tidy()
+
+    def took(self, thing: Thing, places: dict[Thing, Any]) -> bool:
+        """Whether it has a child that was in another container."""
+        former = [places[child] for child in self.world.children(thing)]
+        return any(place is not None and place[0] is not thing for place in former)
 
     def editable(self, feature: Feature) -> bool:
         return not self.shape.container(feature)

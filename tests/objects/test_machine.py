@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 from tests.objects.machine import ModelMachine
 from tests.objects.machine_pyecore import OracleMachine
 
-EXAMPLES = {"memory": 60, "lmdb": 25, "hbase": 3}  # what each has time for in `make test`
+EXAMPLES = {"memory": 120, "lmdb": 50, "hbase": 3}  # what each has time for in `make test`
 SIZES = [pytest.param(1, 25, id="short"), pytest.param(30, 50, id="long", marks=pytest.mark.soak)]
 
 

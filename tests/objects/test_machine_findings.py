@@ -159,6 +159,17 @@ def test_a_child_goes_from_one_feature_to_another_and_back_within_an_edit(model:
     assert child.eContainmentFeature().name == "children"
 
 
+def test_a_child_of_another_that_comes_and_goes_within_an_edit_stays_where_it_was(model: nm.Model, node: Any) -> None:
+    parent, other, child = node(), node(), node()
+    model.roots.extend([parent, other])
+    other.children.append(child)
+    with nm.edit(parent):
+        parent.children.append(child)
+        parent.children.remove(child)
+
+    assert (child.eContainer(), list(other.children), list(parent.children)) == (other, [child], [])
+
+
 def test_a_container_given_within_an_edit_of_the_child_counts_once_the_edit_is_written(
     model: nm.Model, node: Any, elsewhere: nm.Model
 ) -> None:
