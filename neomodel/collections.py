@@ -53,7 +53,8 @@ class FeatureList(MutableSequence[Any]):
         remaining = iter(tokens)
         while page := [state.target(token, feature) for token in islice(remaining, _PAGE)]:
             if isinstance(state, Stored):
-                state.model.refresh([child._neo for child in page if isinstance(child._neo, Stored)])
+                children = [child._neo for child in page if isinstance(child._neo, Stored)]
+                state.model.want(children, state.leading(feature))
             for child in page:
                 if lies_in(child, obj, feature):
                     yield child

@@ -30,6 +30,8 @@ def current(obj: "Element", feature: EFeature) -> "Element | None":
     if token is UNSET or token is None:
         return None
     target = state.target(token, feature)
+    if feature.containment and isinstance(state, Stored) and isinstance(target._neo, Stored):
+        state.model.want([target._neo], state.leading(feature))
     return target if not feature.containment or lies_in(target, obj, feature) else None
 
 

@@ -2,13 +2,14 @@
 
 import time
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from neomodel import ids, layout
 from neomodel.checks import checked
 from neomodel.codecs import decode_refs, encode_refs, key_text
+from neomodel.cohorts import BELIEVED, Cohort, Origin, Rows, likely
 from neomodel.collections import FeatureList
 from neomodel.errors import InvalidValue, ReadOnly
 from neomodel.kinds import EClass, EFeature
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from neomodel.repository import Repository
 
 PAGE = 500  # rows read or written in one call
-_BELIEVED = 0.05  # seconds for which a row is believed to be the newest, where a store can't tell what others write
 
 _ROOT_PACKAGE = link(
     Package(
@@ -84,6 +84,10 @@ class Model:
         self._mark: Any = None
         self._epoch = 0
         self._writes = _writes_of(repository.store.url, name)
+        self._rows = Rows()
+        self._watched = as_of is not None
+        self._rivals = 0
+        """How often others in this process were seen to have written, where the store can't tell of writes."""
         self._root = self._new(_ROOT_KIND.python, _RootState(self, ids.ROOT))
 
     def __repr__(self) -> str:
@@ -138,9 +142,18 @@ class Model:
 
     # objects by id
 
-    def element(self, oid: str, *, via: tuple[str, str] | None = None, kind: EClass | None = None) -> Element:
+    def element(
+        self,
+        oid: str,
+        *,
+        via: tuple[str, str] | None = None,
+        kind: EClass | None = None,
+        origin: Origin | None = None,
+    ) -> Element:
         found = self.live.get(oid)
-        return found if found is not None else self._new(kind.python if kind else Unloaded, Stored(self, oid, via))
+        if found is not None:
+            return found
+        return self._new(kind.python if kind else Unloaded, Stored(self, oid, via, origin))
 
     def _new(self, python: type[Any], state: Stored) -> Element:
         made: Element = object.__new__(python)
@@ -148,11 +161,11 @@ class Model:
         self.live[state.oid] = made
         return made
 
-    def resolve(self, token: str, via: tuple[str, str]) -> Element:
+    def resolve(self, token: str, via: tuple[str, str], origin: Origin | None = None) -> Element:
         """The object a row refers to, in this model or another of the repository."""
         name, oid = ids.split_ref(token)
         home = self if name is None else self.repository.opened(name, self.as_of)
-        return home.element(oid, via=via)
+        return home.element(oid, via=via, origin=origin if home is self else None)
 
     def token(self, target: Element, feature: EFeature, *, beside: str) -> str:
         """What a row of this model holds to refer to `target`. One that is not stored yet gets its id now."""
@@ -202,31 +215,76 @@ class Model:
         """A number that tells whether somebody may have written since. No round trip."""
         if self.as_of is None:
             mark: Any = self.table.mark()
+            self._watched = mark is not None
             if mark is None:
-                mark = self._writes[0], int(time.monotonic() / _BELIEVED)
+                mark = self._writes[0], int(time.monotonic() / BELIEVED)
+                if self._mark is not None and mark[0] != self._mark[0]:
+                    self._rivals += 1
             if mark != self._mark:
                 self._mark = mark
                 self._epoch += 1
         return self._epoch
 
-    def load(self, states: list[Stored]) -> None:
-        """Read the rows of these objects. One get, or a multi-get for each 500."""
+    def reload(self, state: Stored) -> None:
+        """Read the row of an object again. One get."""
         epoch = self.epoch()
-        if len(states) == 1:
-            states[0].take(self.table.get(states[0].oid.encode(), at=self.as_of), epoch)
-            return
-        remaining = iter(states)
-        while page := list(islice(remaining, PAGE)):
-            rows = self.table.get_many([state.oid.encode() for state in page], at=self.as_of)
-            for state in page:
-                state.take(rows.get(state.oid.encode()), epoch)
+        self.forget_row(state.oid)
+        state.take(self.table.get(state.oid.encode(), at=self.as_of), epoch)
 
-    def refresh(self, states: Iterable[Stored]) -> None:
-        """Read the rows of those that are not known, or may be outdated."""
+    def want(self, states: list[Stored], origin: Origin | None) -> None:
+        """Have the rows of these objects, as they are now. What has to be read is read 500 at a time; if the objects
+        are met for the first time, an answer that has room is filled with what may be wanted next: see `cohorts`."""
         epoch = self.epoch()
-        old = [state for state in states if state.edit is None and (state.row is None or state.epoch != epoch)]
-        if old:
-            self.load(old)
+        missing = [one for one in states if one.edit is None and (one.row is None or one.epoch != epoch)]
+        missing = [state for state in missing if not self._has_row(state, epoch)]
+        new = all(state.row is None for state in missing)
+        if len(missing) == 1 and not (new and (origin or missing[0].cohort)):
+            self.reload(missing[0])
+            return
+        remaining = iter(missing)
+        while page := list(islice(remaining, PAGE)):
+            oids = dict.fromkeys(state.oid for state in page)
+            for oid in self._guessed(page[0], origin) if new else ():
+                if len(oids) >= PAGE:
+                    break
+                if self.known_row(oid) is None:
+                    oids.setdefault(oid)
+            self._read(list(oids), {state.oid: state for state in page}, epoch)
+
+    def _read(self, oids: list[str], wanted: dict[str, Stored], epoch: int) -> None:
+        """Read rows, for objects that want them and ahead."""
+        rows = self.table.get_many([oid.encode() for oid in oids], at=self.as_of)
+        cohort = Cohort(oids)
+        for oid in oids:
+            row = rows.get(oid.encode())
+            state = wanted.get(oid)
+            if row is not None:
+                self._rows.put(oid, row, cohort, epoch, self._rivals, asked=state is not None)
+            if state is not None:
+                state.take(row, epoch)
+                state.cohort = cohort
+
+    def forget_row(self, oid: str) -> None:
+        """Before a row is written."""
+        self._rows.forget(oid)
+
+    def _has_row(self, state: Stored, epoch: int) -> bool:
+        found = self._rows.ask(state.oid, epoch, self._rivals, watched=self._watched)
+        if found is None:
+            return False
+        state.take(found[0], epoch)
+        state.cohort = found[1]
+        return True
+
+    def _guessed(self, state: Stored, origin: Origin | None) -> Iterator[str]:
+        """What may be wanted next: those that were met together with an object, and where those it came by lead to."""
+        return chain(state.cohort.after(state.oid) if state.cohort else (), likely(self, origin))
+
+    def known_row(self, oid: str) -> Row | None:
+        """A row that is known, be it outdated."""
+        found = self.live.get(oid)
+        state = found._neo if found is not None else None
+        return state.row if isinstance(state, Stored) and state.row is not None else self._rows.peek(oid)
 
     def writable(self) -> None:
         if self.as_of is not None:
@@ -252,6 +310,8 @@ class Model:
         epochs = {self.epoch()}
         remaining = iter(mutations)
         while page := list(islice(remaining, PAGE)):
+            for key, _, _ in page:
+                self.forget_row(key.decode())
             self.table.put_many(page)
             epochs.add(self.written())
         return min(epochs)

@@ -7,9 +7,9 @@ Both kinds answer the same questions. A *token* is what a reference holds: the o
 import enum
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
-from weakref import ref
 
 from neomodel import codecs, ids, layout
+from neomodel.cohorts import Cohort, Origin
 from neomodel.errors import Conflict, CorruptRow, ObjectNotFound
 from neomodel.kinds import EClass, EFeature
 from neomodel.stores import VERSION, Row, successor
@@ -100,24 +100,14 @@ class Edit:
         self.row = layout.changed(self.row, cells)
 
 
-class Cohort:
-    """Objects that were met together: the row of one is read along with those of the others. Holds none of them."""
-
-    __slots__ = ("_members",)
-
-    def __init__(self, states: "Iterable[Stored]") -> None:
-        self._members = [ref(state) for state in states]
-
-    def members(self) -> "list[Stored]":
-        return [state for member in self._members if (state := member()) is not None]
-
-
 class Stored:
     """An object that has a row. Holds no other object; its row is read again when it may be outdated."""
 
-    __slots__ = ("__weakref__", "aside", "cohort", "decoded", "edit", "epoch", "model", "oid", "row", "via")
+    __slots__ = ("aside", "cohort", "decoded", "edit", "epoch", "model", "oid", "origin", "row", "via")
 
-    def __init__(self, model: "Model", oid: str, via: tuple[str, str] | None = None) -> None:
+    def __init__(
+        self, model: "Model", oid: str, via: tuple[str, str] | None = None, origin: Origin | None = None
+    ) -> None:
         self.model = model
         self.oid = oid
         self.row: Row | None = None
@@ -127,6 +117,8 @@ class Stored:
         self.aside: dict[str, Any] | None = None
         """Values of transient features: they live as long as the Python object."""
         self.cohort: Cohort | None = None
+        """Those whose rows were read, or will be, with this one's."""
+        self.origin = origin
         self.via = via
         """Who referred to it when it was met for the first time, and by what, for the message that it is not there."""
 
@@ -137,19 +129,10 @@ class Stored:
         if self.edit is not None:
             return self.edit.row
         if self.row is None or self.epoch != self.model.epoch():
-            self.model.load(self._company())
+            self.model.want([self], self.origin)
         if self.row is None:
             raise ObjectNotFound(self.where(), self._missing(), "mend or remove what refers to it")
         return self.row
-
-    def _company(self) -> "list[Stored]":
-        """Itself, and those of its cohort that were never read."""
-        if self.cohort is None:
-            return [self]
-        members = self.cohort.members()
-        others = [one for one in members if one.row is None and one.model is self.model and one is not self]
-        self.cohort = None
-        return [self, *others]
 
     def renew(self) -> None:
         """Have the row read again when it is needed next, where the store can't tell whether it has changed."""
@@ -160,6 +143,7 @@ class Stored:
         """Know this row, which was read in that epoch; None: there is none."""
         self.row = row if row is not None and (layout.ECLASS in row or self.oid == ids.ROOT) else None
         self.epoch = epoch
+        self.origin = None
 
     @property
     def kind(self) -> EClass:
@@ -202,7 +186,7 @@ class Stored:
         if found is None:
             return None
         container, feature = found
-        parent = self.model.element(container, via=(self.where(), "its container"))
+        parent = self.model.element(container, via=(self.where(), "its container"), origin=self.leading(None))
         kind = parent._neo.kind
         return parent, kind.feature(feature)
 
@@ -217,7 +201,13 @@ class Stored:
         if not feature.kept:
             return token  # type: ignore[no-any-return]
         found = self.model.live.get(token)
-        return found if found is not None else self.model.resolve(token, via=(self.oid, feature.name))
+        if found is not None:
+            return found
+        return self.model.resolve(token, via=(self.oid, feature.name), origin=self.leading(feature))
+
+    def leading(self, feature: EFeature | None) -> Origin | None:
+        """The way from here by a feature, or to the container, for those who met together."""
+        return None if self.cohort is None else Origin(self.cohort, self.oid, feature)
 
     def token(self, target: "Element", feature: EFeature) -> Any:
         if not feature.kept:
@@ -255,8 +245,9 @@ class Stored:
         version = seen.get(VERSION)
         cells = {VERSION: successor(version), **cells}
         self.row = None  # known again only if all goes well
+        self.model.forget_row(self.oid)
         if not self.model.table.swap(self.oid.encode(), version, cells):
-            self.model.load([self])
+            self.model.reload(self)
             found = self.row.get(VERSION) if self.row else None
             raise Conflict(self.where(), _text(version), _text(found))
         self.take(layout.changed(seen, cells), self.model.written())
@@ -270,9 +261,15 @@ class Stored:
 
 def together(elements: "Iterable[Element]") -> None:
     """Let these objects be read together once one of them is."""
-    cohort = Cohort(e._neo for e in elements if isinstance(e._neo, Stored) and e._neo.row is None)
-    for state in cohort.members():
-        state.cohort = cohort
+    by_model: dict[Model, list[Stored]] = {}
+    for element in elements:
+        state = element._neo
+        if isinstance(state, Stored) and state.row is None and state.cohort is None:
+            by_model.setdefault(state.model, []).append(state)
+    for states in by_model.values():
+        cohort = Cohort([state.oid for state in states])
+        for state in states:
+            state.cohort = cohort
 
 
 def encode(feature: EFeature, raw: Any) -> bytes | None:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from neomodel.objects import Element
 
 
+_FEW = 100  # children of one object: then those of others are read with them
+
+
 def subtree(top: "Element") -> "Iterator[Element]":
     """The object and all it contains, level by level. One read for each level and 500 objects."""
     level = [top]
@@ -36,21 +39,23 @@ def children_of(parents: "list[Element]") -> "list[tuple[Element, list[Element]]
             raw = state.raw(feature)
             tokens = raw if feature.many else [] if raw is UNSET or raw is None else [raw]
             listed.append((parent, feature, [state.target(token, feature) for token in tokens]))
-    _load(child for _, _, children in listed for child in children)
+    _load([(parent._neo, feature, children) for parent, feature, children in listed])
     found: dict[int, list[Element]] = {id(parent): [] for parent in parents}
     for parent, feature, children in listed:
         found[id(parent)] += [child for child in children if lies_in(child, parent, feature)]
     return [(parent, found[id(parent)]) for parent in parents]
 
 
-def _load(objects: "Iterable[Element]") -> None:
-    """Have the rows of all of them."""
+def _load(listed: "list[tuple[Any, EFeature, list[Element]]]") -> None:
+    """Have the rows of all children."""
     by_model: dict[Model, list[Stored]] = defaultdict(list)
-    for obj in objects:
-        if isinstance(obj._neo, Stored):
-            by_model[obj._neo.model].append(obj._neo)
+    for _, _, children in listed:
+        for child in children:
+            if isinstance(child._neo, Stored):
+                by_model[child._neo.model].append(child._neo)
     for model, states in by_model.items():
-        model.refresh(states)
+        first = next((state.leading(feature) for state, feature, children in listed if children), None)
+        model.want(states, first if len(listed) == 1 or len(states) < _FEW else None)
 
 
 # in

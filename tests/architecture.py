@@ -27,7 +27,7 @@ LAYERS = (
     ("neomodel.codecs", "neomodel.ids", "neomodel.cluster"),
     ("neomodel.metamodel", "neomodel.metamodel_json", "neomodel.scope", "neomodel.soundness", "neomodel.evolution"),
     ("neomodel.layout", "neomodel.kinds", "neomodel.packages", "neomodel.registry"),
-    ("neomodel.states", "neomodel.checks", "neomodel.mirrors"),
+    ("neomodel.cohorts", "neomodel.states", "neomodel.checks", "neomodel.mirrors"),
     ("neomodel.changes", "neomodel.subtrees", "neomodel.collections"),
     ("neomodel.objects", "neomodel.declare", "neomodel.editing"),
     ("neomodel.model", "neomodel.repository", "neomodel.xmi"),

@@ -158,7 +158,7 @@ def targets(model: Model, tokens: Iterable[str]) -> dict[str, Target]:
     for element in found.values():
         states[id(element._neo.model)].append(element._neo)
     for group in states.values():
-        group[0].model.refresh(group)
+        group[0].model.want(group, None)
     return {token: _target(token, found.get(token)) for token in tokens}
 
 

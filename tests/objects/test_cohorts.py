@@ -1,0 +1,112 @@
+"""What a walk costs, whatever it does: no call for each object. The model is the paper's, so many classes of nine."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import neomodel as nm
+from metamodels.java import BodyDeclaration, ClassDeclaration, Modifier, Package, java
+from neomodel.repository import Repository
+from neomodel.stores.wrappers import Counting
+
+CLASSES = 400
+
+
+@pytest.fixture
+def walked(counting: Counting) -> Callable[[], nm.Model]:
+    """The model, opened anew, with nothing counted so far."""
+    repo = Repository(counting)
+    repo.register(java)
+    repo.create("jdt").roots.append(
+        Package(
+            name="p", ownedElements=[ClassDeclaration(name=f"c{n}", bodyDeclarations=bodies()) for n in range(CLASSES)]
+        )
+    )
+
+    def opened() -> nm.Model:
+        model = Repository(counting).open("jdt")
+        model.repository.metamodel("http://java")
+        counting.reset()
+        return model
+
+    return opened
+
+
+def bodies() -> list[BodyDeclaration]:
+    return [BodyDeclaration(name=f"b{n}", modifier=Modifier(visibility="public")) for n in range(4)]
+
+
+def test_a_full_walk_costs_a_call_for_a_hundred_objects_at_the_most(walked: Any, counting: Counting) -> None:
+    model = walked()
+
+    assert sum(1 for root in model.roots for _ in root.eAllContents()) == 9 * CLASSES
+    assert counting.calls.total() <= 9 * CLASSES / 100
+
+
+def test_nested_loops_cost_no_more_than_a_full_walk(walked: Any, counting: Counting) -> None:
+    model = walked()
+
+    found = [
+        (member.name, member.modifier.visibility.name)
+        for root in model.roots
+        for one in root.ownedElements
+        for member in one.bodyDeclarations
+    ]
+    assert found == [(f"b{n}", "public") for n in range(4)] * CLASSES
+    assert counting.calls.total() <= 9 * CLASSES / 100
+
+
+def test_a_recursive_walk_costs_no_more_than_a_full_one(walked: Any, counting: Counting) -> None:
+    def size(obj: nm.Element) -> int:
+        return 1 + sum(size(child) for child in obj.eContents)
+
+    assert size(walked().roots[0]) == 9 * CLASSES + 1
+    assert counting.calls.total() <= 9 * CLASSES / 100
+
+
+@pytest.mark.parametrize(
+    ("follow", "expected"),
+    [
+        (lambda member: member.modifier.visibility.name, {"public"}),
+        (lambda member: member.eContainer().eContainer().name, {"p"}),
+        (lambda member: member.eContainer().bodyDeclarations[3].name, {"b3"}),
+    ],
+    ids=["a single reference", "containers", "a sibling"],
+)
+def test_a_loop_that_follows_something_of_each_costs_a_call_for_a_hundred(
+    walked: Any, counting: Counting, follow: Callable[[Any], str], expected: set[str]
+) -> None:
+    members = 4 * CLASSES
+    found = [follow(member) for member in walked().all(BodyDeclaration)]
+
+    assert (len(found), set(found)) == (members, expected)
+    assert counting.calls.total() <= 2 * (2 + members / 100)
+
+
+def test_a_loop_that_changes_each_object_reads_no_more_than_one_that_does_not(walked: Any, counting: Counting) -> None:
+    for one in walked().all(ClassDeclaration):
+        one.name = one.name.upper()
+
+    assert counting.calls["swap"] == CLASSES
+    assert counting.calls.total() - CLASSES <= 2 + CLASSES / 100
+
+
+def test_what_was_read_ahead_is_not_believed_once_somebody_has_written(walked: Any, counting: Counting) -> None:
+    model, other = walked(), Repository(counting).open("jdt")
+    classes = iter(model.roots[0].ownedElements)
+    first = next(classes)
+    assert [member.name for member in first.bodyDeclarations] == ["b0", "b1", "b2", "b3"]  # and those of the others
+    for one in other.roots[0].ownedElements[1:3]:
+        one.bodyDeclarations[0].name = "changed"
+
+    assert [next(classes).bodyDeclarations[0].name for _ in range(3)] == ["changed", "changed", "b0"]
+
+
+def test_reading_ahead_reads_few_more_objects_than_are_wanted(walked: Any, counting: Counting) -> None:
+    model = walked()
+    one = model.roots[0].ownedElements[7]
+    counting.reset()
+
+    assert one.bodyDeclarations[0].modifier.visibility.name == "public"
+    assert counting.cells_read <= 2 * 500 * 7
