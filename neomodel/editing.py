@@ -18,10 +18,10 @@ def edit(obj: Element) -> Iterator[Any]:
     """Make all changes of the object's own features in the block one compare-and-swap, written when the block ends.
 
     Reads of the object within the block see its changes, and otherwise the object as it was when the block began. The
-    other ends of references, its children's rows and its own move into another container follow after the swap; who
-    its children are is decided by what it holds in the end. Nobody else may move or remove it meanwhile. If somebody
-    else has changed it since, nothing is written and `Conflict` is raised. If the block raises, nothing is written. Of
-    a transient object nothing is to be written.
+    other ends of references, its children's rows and its own move into another container follow after the swap, by
+    what it holds in the end. Nobody else may move or remove it meanwhile. If somebody else has changed it since,
+    nothing is written and `Conflict` is raised. If the block raises, nothing is written. Of a transient object nothing
+    is to be written.
     """
     state = obj._neo
     if isinstance(state, Transient):

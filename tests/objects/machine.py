@@ -234,21 +234,23 @@ class ModelMachine(RuleBasedStateMachine):
         if picked:
             thing = picked[0]
             elements = {thing: self.element(thing) for thing in self.world.there()}
-            places = {one: one.place for one in elements}
+            places, mirrored = {one: one.place for one in elements}, False
             with nm.edit(elements[thing]):
                 for _ in range(data.draw(st.integers(1, 3))):
                     _, feature = self.pick(data, self.editable, [thing])
-                    if self.shape.containing(feature) and self.took(thing, places):
-                        continue  # a child that is given away again stays where it was, rather than leave the model
+                    # What is given and taken back within an edit stays what it was: it loses no container, no partner.
+                    if mirrored if self.shape.mirrored(feature) else self.took(feature, thing, places):
+                        continue
+                    mirrored = mirrored or self.shape.mirrored(feature)
                     made = self.a_change(data, thing, feature)
                     if made:
                         self.compare_refusals(*made)
             self.remember(elements)
             self.tidy()
 
-    def took(self, thing: Thing, places: dict[Thing, Any]) -> bool:
-        """Whether it has a child that was in another container."""
-        former = [places[child] for child in self.world.children(thing)]
+    def took(self, feature: Feature, thing: Thing, places: dict[Thing, Any]) -> bool:
+        """Whether the feature may hold a child that was in another container."""
+        former = [places[child] for child in self.world.children(thing)] if self.shape.containing(feature) else []
         return any(place is not None and place[0] is not thing for place in former)
 
     def editable(self, feature: Feature) -> bool:

@@ -170,6 +170,17 @@ def test_a_child_of_another_that_comes_and_goes_within_an_edit_stays_where_it_wa
     assert (child.eContainer(), list(other.children), list(parent.children)) == (other, [child], [])
 
 
+def test_a_partner_of_another_that_comes_and_goes_within_an_edit_stays_with_it(model: nm.Model, node: Any) -> None:
+    one, other, partner = node(), node(), node()
+    model.roots.extend([one, other, partner])
+    other.next = partner
+    with nm.edit(one):
+        one.next = partner
+        one.next = None
+
+    assert (one.next, other.next, partner.previous) == (None, partner, other)
+
+
 def test_a_container_given_within_an_edit_of_the_child_counts_once_the_edit_is_written(
     model: nm.Model, node: Any, elsewhere: nm.Model
 ) -> None:
