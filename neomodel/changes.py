@@ -253,8 +253,10 @@ def adopt(
     _arrange(parent, feature, tokens, arrange, repeat=repeat)
     if state.edit is not None:
         for other in state.kind.containments:
-            if other is not feature:
+            moved = [child for child in children if other is not feature and holds(parent, other, child)]
+            if moved:  # from one feature of the edited object to another
                 drop_tokens(parent, other, set(tokens))
+                _settle_after(parent, other, moved)
         _settle_after(parent, feature, [*children, *displaced])
     else:
         subtrees.settle(parent, feature, children, ready)
@@ -290,8 +292,9 @@ def _settle_after(parent: "Element", feature: EFeature, children: "list[Element]
     def settle() -> None:
         held = [child for child in dict.fromkeys(known) if holds(parent, feature, child)]
         subtrees.settle(parent, feature, held, subtrees.prepare(parent, feature, held))
-        left = [child for child in dict.fromkeys(known) if child not in held]
-        subtrees.leave([child for child in left if lies_in(child, parent, feature)])
+        left = [child for child in dict.fromkeys(known) if lies_in(child, parent, feature) and child not in held]
+        others = parent._neo.kind.containments
+        subtrees.leave([child for child in left if not any(holds(parent, other, child) for other in others)])
 
     state.edit.following.append(settle)
 

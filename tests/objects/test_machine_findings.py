@@ -199,6 +199,23 @@ def test_a_container_given_within_an_edit_of_the_child_counts_once_the_edit_is_w
     assert [found.name for found in elsewhere.roots[1].children] == ["moved"]
 
 
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_child_that_an_edit_takes_to_another_feature_of_the_object_is_where_it_ends(
+    model: nm.Model, node: Any, kept: bool
+) -> None:
+    parent, child = node(), node(name="c", few=[node(name="g")])
+    parent.children.append(child)
+    model.roots.append(parent)
+    with nm.edit(parent):
+        parent.child = child
+        if not kept:
+            parent.child = None
+
+    assert (parent.child, parent.children) == (child if kept else None, [])
+    assert (child.eContainer(), child.eResource) == ((parent, model) if kept else (None, None))
+    assert [found.name for found in child.few] == ["g"]
+
+
 def test_an_object_that_is_being_edited_is_not_moved_by_others(model: nm.Model, node: Any) -> None:
     parent, child = node(), node()
     model.roots.extend([parent, child])
