@@ -319,16 +319,16 @@ class Model:
     def add(self, pairs: list[tuple[Element, dict[bytes, bytes | None]]]) -> None:
         """Store new objects with these rows. One whose key is there already is that object from now on."""
         known = self._already_there(pairs)
-        epoch = self.put(Mutation(e._neo.oid.encode(), cells) for e, cells in pairs if e._neo.oid not in known)
-        for element, cells in pairs:
-            oid = element._neo.oid
-            if oid in known:
-                element._neo = self._merged(element, known[oid], cells, epoch)
-                continue
-            state = Stored(self, oid)
+        new = {e._neo.oid: (e, cells) for e, cells in reversed(pairs) if e._neo.oid not in known}  # the first of each key
+        epoch = self.put(Mutation(oid.encode(), cells) for oid, (_, cells) in reversed(new.items()))
+        for oid, (element, cells) in new.items():
+            element._neo = state = Stored(self, oid)
             state.take(layout.changed({}, cells), epoch)
-            element._neo = state
             self.live[oid] = element
+        for element, cells in pairs:
+            if isinstance(element._neo, Transient):
+                row = known.get(element._neo.oid) or self.element(element._neo.oid)._neo.row
+                element._neo = self._merged(element, row, cells, epoch)
 
     def _already_there(self, pairs: list[tuple[Element, Any]]) -> dict[str, Row]:
         keyed = [element._neo.oid.encode() for element, _ in pairs if element._neo.kind.key]
