@@ -1,12 +1,15 @@
 """Whatever is done to a model in whatever order, it stays what EMF's rules make of it, in every store."""
 
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
+from neomodel.registry import TABLE
+from neomodel.stores import open_store
 from tests.objects.machine import ModelMachine
 from tests.objects.machine_pyecore import OracleMachine
 
@@ -20,11 +23,14 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def url(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A store that several connections can be opened to."""
+def url(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A store that several connections can be opened to. Afterwards it has no metamodel: a cluster is shared."""
+    url = f"memory:{uuid.uuid4().hex}" if kind == "memory" else f"lmdb:{tmp_path / 'store'}"
     if kind == "hbase":
-        return str(request.getfixturevalue("hbase").url)
-    return f"memory:{uuid.uuid4().hex}" if kind == "memory" else f"lmdb:{tmp_path / 'store'}"
+        url = str(request.getfixturevalue("hbase").url)
+    yield url
+    with open_store(url) as store:
+        store.table(TABLE).drop()
 
 
 def run(machine: type[RuleBasedStateMachine], url: str, examples: int, steps: int, *, shrink: bool) -> None:
