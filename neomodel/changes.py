@@ -249,6 +249,7 @@ def adopt(
             child._neo.place = parent, feature
         return
     tokens = [ids.split_ref(state.token(child, feature))[1] for child in children]  # its model is ours then
+    tokens = list(dict.fromkeys(tokens))  # two of one key are one
     ready = subtrees.prepare(parent, feature, children)
     _arrange(parent, feature, tokens, arrange, repeat=repeat)
     if state.edit is not None:

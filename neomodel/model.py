@@ -151,7 +151,7 @@ class Model:
         origin: Origin | None = None,
     ) -> Element:
         found = self.live.get(oid)
-        if found is not None:
+        if found is not None and not isinstance(found._neo, Gone):
             return found
         return self._new(kind.python if kind else Unloaded, Stored(self, oid, via, origin))
 
@@ -319,14 +319,16 @@ class Model:
     def add(self, pairs: list[tuple[Element, dict[bytes, bytes | None]]]) -> None:
         """Store new objects with these rows. One whose key is there already is that object from now on."""
         known = self._already_there(pairs)
-        new = {e._neo.oid: (e, cells) for e, cells in reversed(pairs) if e._neo.oid not in known}  # the first of each key
+        new = {
+            e._neo.oid: (e, cells) for e, cells in reversed(pairs) if e._neo.oid not in known
+        }  # the first of each key
         epoch = self.put(Mutation(oid.encode(), cells) for oid, (_, cells) in reversed(new.items()))
         for oid, (element, cells) in new.items():
             element._neo = state = Stored(self, oid)
             state.take(layout.changed({}, cells), epoch)
             self.live[oid] = element
         for element, cells in pairs:
-            if isinstance(element._neo, Transient):
+            if element._neo.model is None:
                 row = known.get(element._neo.oid) or self.element(element._neo.oid)._neo.row
                 element._neo = self._merged(element, row, cells, epoch)
 

@@ -201,7 +201,7 @@ class Stored:
         if not feature.kept:
             return token  # type: ignore[no-any-return]
         found = self.model.live.get(token)
-        if found is not None:
+        if found is not None and not isinstance(found._neo, Gone):
             return found
         return self.model.resolve(token, via=(self.oid, feature.name), origin=self.leading(feature))
 

@@ -52,7 +52,7 @@ class Plan:
     def processes(self) -> list[Process]:
         """In the order of their start."""
         numbers = range(1, self.servers + 1)
-        gateways = [Process(f"gateway{n}", self.gateway(n), 192) for n in numbers]
+        gateways = [Process(f"gateway{n}", self.gateway(n), 256) for n in numbers]
         if self.servers == 1:
             return [Process("server1", self.roles("zookeeper", "master", "control", server="server1"), 384), *gateways]
         servers = [Process(f"server{n}", self.roles(server=f"server{n}"), 192) for n in numbers]

@@ -11,6 +11,9 @@ from typing import Any, NamedTuple
 from neomodel.stores.base import VERSION, Row
 
 ROWS = 1000  # read or written in one call
+_FIRST_ROWS = 64  # of a scan; then as many as make a page of about this size
+_PAGE_BYTES = 1_000_000
+_SAMPLE = 32  # rows that are looked at for that
 
 
 class Selection(NamedTuple):
@@ -46,18 +49,26 @@ def get_many(connection: Any, table: bytes, keys: list[bytes], wanted: Selection
 
 
 def scan(connection: Any, table: bytes, bounds: Bounds, wanted: Selection) -> Iterator[tuple[Bounds, list[Any]]]:
-    """Pages of results, each with what is left after it."""
+    """Pages of results, each with what is left after it; the longer the rows, the fewer in a page."""
     client = connection.client
     how = sys.modules["Hbase_thrift"].TScan(  # happybase's own
         startRow=bounds.start, stopRow=bounds.stop, timestamp=wanted.until, columns=wanted.columns, caching=ROWS
     )
     scanner = client.scannerOpenWithScan(table, how, {})
-    while page := client.scannerGetList(scanner, ROWS):
+    size = _FIRST_ROWS
+    while page := client.scannerGetList(scanner, size):
         bounds = Bounds(page[-1].row + b"\0", bounds.stop)
         yield bounds, page
-        if len(page) < ROWS:
+        if len(page) < size:
             break
+        size = min(4 * size, ROWS, max(1, int(_PAGE_BYTES / _row_bytes(page))))
     client.scannerClose(scanner)
+
+
+def _row_bytes(page: list[Any]) -> float:
+    """About how long a row is: a gateway has a whole page in memory, for every client."""
+    sample = page[:: max(1, len(page) // _SAMPLE)]
+    return sum(len(cell.value) + 50 for result in sample for cell in result.columns.values()) / len(sample)
 
 
 def row(result: Any) -> Row:

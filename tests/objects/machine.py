@@ -249,9 +249,9 @@ class ModelMachine(RuleBasedStateMachine):
             self.tidy()
 
     def took(self, feature: Feature, thing: Thing, places: dict[Thing, Any]) -> bool:
-        """Whether the feature may hold a child that was in another container."""
+        """Whether the feature may hold a child that was not in this container before."""
         former = [places[child] for child in self.world.children(thing)] if self.shape.containing(feature) else []
-        return any(place is not None and place[0] is not thing for place in former)
+        return any(place is None or place[0] is not thing for place in former)
 
     def editable(self, feature: Feature) -> bool:
         return not self.shape.container(feature)

@@ -79,6 +79,17 @@ def test_an_object_made_again_is_the_live_one_if_nobody_holds_the_first(model: n
     assert next(model.all(Order)).note == "b"
 
 
+def test_two_new_objects_with_one_key_are_one_also_if_they_are_stored_at_once(
+    repo: Repository, model: nm.Model
+) -> None:
+    first, second = order(1, note="a", place="here"), order(1, note="b")
+    model.roots.extend([first, order(2), second])
+    second.tags = ["x"]
+
+    assert (first.note, second.place, first.tags, len(model.roots)) == ("b", "here", ["x"], 2)
+    assert [one.number for one in Repository(repo.store).open("orders").roots] == [1, 2]
+
+
 def test_making_the_same_again_changes_no_row(repo: Repository, model: nm.Model) -> None:
     model.roots.append(order(1, note="a"))
     before = list(model.table.scan())
