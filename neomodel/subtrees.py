@@ -78,7 +78,7 @@ def prepare(parent: "Element", feature: EFeature, children: "list[Element]") -> 
     model = parent._neo.model
     _check_ids(model, children)
     tops = [child for child in children if isinstance(child._neo, Transient)]
-    elements = [element for top in tops for element in _transient(top)]
+    elements = list(dict.fromkeys(element for top in tops for element in _transient(top)))  # one top may lie in another
     above = {id(top): (parent._neo.oid, feature.name) for top in tops}
     for element in elements:  # ids first: rows refer to one another
         state = element._neo
@@ -86,7 +86,8 @@ def prepare(parent: "Element", feature: EFeature, children: "list[Element]") -> 
             holder, held = state.place
             above[id(element)] = holder._neo.oid, held.name
         state.oid = state.oid or model.new_oid(element, beside=above[id(element)][0])
-    return [(element, _cells(model, element, *above[id(element)])) for element in elements]
+    leaving = set(tops)
+    return [(element, _cells(model, element, *above[id(element)], leaving)) for element in elements]
 
 
 def _check_ids(model: "Model", children: "Iterable[Element]") -> None:
@@ -201,19 +202,23 @@ def _store(model: "Model", ready: Ready) -> None:
         mirror(element, held, gone=[], come=[target for target in targets if id(target) not in inside])
 
 
-def _cells(model: "Model", element: "Element", container: str, feature: str) -> dict[bytes, bytes | None]:
-    """The row of a transient object."""
+def _cells(
+    model: "Model", element: "Element", container: str, feature: str, leaving: "set[Element]"
+) -> dict[bytes, bytes | None]:
+    """The row of a transient object, without those of its children that leave it."""
     state = element._neo
     cells = {**layout.placed(container, feature), **state.kind.cells, VERSION: successor(None)}
     for name, raw in state.values.items():
         held = state.kind.features[name]
+        if held.containment:
+            raw = [child for child in raw if child not in leaving] if held.many else UNSET if raw in leaving else raw
         if held.stored:
             cells[held.column] = encode(held, _tokens(model, state.oid, held, raw))
     return cells
 
 
 def _tokens(model: "Model", oid: str, feature: EFeature, raw: Any) -> Any:
-    if not feature.reference or raw is None:
+    if not feature.reference or raw is None or raw is UNSET:
         return raw
     if feature.many:
         return [model.token(target, feature, beside=oid) for target in raw]

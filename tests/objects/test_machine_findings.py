@@ -199,6 +199,16 @@ def test_a_container_given_within_an_edit_of_the_child_counts_once_the_edit_is_w
     assert [found.name for found in elsewhere.roots[1].children] == ["moved"]
 
 
+def test_an_object_and_its_child_become_roots_at_once(model: nm.Model, node: Any, elsewhere: nm.Model) -> None:
+    parent, child = node(name="p"), node(name="c", few=[node(name="g")])
+    parent.children.append(child)
+    model.roots.extend([parent, child])
+
+    assert [root.name for root in elsewhere.roots] == ["p", "c"]
+    assert (len(parent.children), child.parent, child.eContainer()) == (0, None, None)
+    assert [found.name for found in elsewhere.roots[1].few] == ["g"]
+
+
 @pytest.mark.parametrize("kept", [True, False])
 def test_a_child_that_an_edit_takes_to_another_feature_of_the_object_is_where_it_ends(
     model: nm.Model, node: Any, kept: bool
