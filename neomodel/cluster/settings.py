@@ -56,7 +56,9 @@ def hbase(plan: Plan) -> dict[str, object]:
         },
         **{f"hbase.{daemon}.info.port": -1 for daemon in ("master", "regionserver", "thrift")},
         "hbase.regionserver.handler.count": 10,
-        "hbase.client.scanner.max.result.size": 256 * 1024,  # kept for every open scanner, also of a client that died
+        # A gateway keeps twice as much for every open scanner, and that of a client that died as long as this.
+        "hbase.client.scanner.max.result.size": 64 * 1024,
+        "hbase.client.scanner.timeout.period": 20_000,
         "hbase.thrift.minWorkerThreads": 200,  # each client has one; further ones wait till a queue of 1,000 is full
         "hbase.master.wait.on.regionservers.mintostart": plan.servers,
         "hbase.master.wait.on.regionservers.maxtostart": plan.servers,  # else the master waits for still more
