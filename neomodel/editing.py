@@ -39,7 +39,7 @@ def edit(obj: Element) -> Iterator[Any]:
         state.edit = None
     if changes.cells:
         state.swap_row(changes.seen, changes.cells)
-    for action in changes.following:
+    for action in (*changes.mirroring, *changes.following):
         action()
 
 

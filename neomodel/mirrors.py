@@ -140,7 +140,7 @@ def adjust(obj: "Element", feature: EFeature, change: Callable[[Any], Any]) -> N
 
 def _follow(state: Any, action: Callable[[], Any]) -> None:
     if isinstance(state, Stored) and state.edit is not None:
-        state.edit.following.append(action)
+        state.edit.mirroring.append(action)
     else:
         action()
 

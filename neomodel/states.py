@@ -89,7 +89,10 @@ class Edit:
         self.seen = row
         self.row = row
         self.cells: dict[bytes, bytes | None] = {}
+        self.mirroring: list[Callable[[], None]] = []
+        """What has to follow in other rows: first the other ends of references, so that children that get stored"""
         self.following: list[Callable[[], None]] = []
+        """find them as they shall be, then the rest."""
         self.bound_for: Place | Unset | None = UNSET
         """Where the object goes after the edit, if it moves."""
         self.children: dict[EFeature, list[Element]] = {}

@@ -5,15 +5,16 @@ reading it.
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from neomodel.stores.base import VERSION, Row
+from neomodel.stores.base import VERSION, Mutation, Row
 
 ROWS = 1000  # read or written in one call
 _FIRST_ROWS = 64  # of a scan; then as many as make a page of about this size
 _PAGE_BYTES = 1_000_000
 _SAMPLE = 32  # rows that are looked at for that
+_BATCH_BYTES = 4_000_000  # written in one call, or few more: a gateway has all of it in memory
 
 
 class Selection(NamedTuple):
@@ -69,6 +70,21 @@ def _row_bytes(page: list[Any]) -> float:
     """About how long a row is: a gateway has a whole page in memory, for every client."""
     sample = page[:: max(1, len(page) // _SAMPLE)]
     return sum(len(cell.value) + 50 for result in sample for cell in result.columns.values()) / len(sample)
+
+
+def batches(mutations: Iterable[Mutation], pairs: int) -> Iterator[list[Mutation]]:
+    """The mutations in parts that so many pairs of gateways take at a time."""
+    batch: list[Mutation] = []
+    size = 0
+    for mutation in mutations:
+        batch.append(mutation)
+        cells = mutation[1]
+        size += 50 * len(cells) + sum(map(len, filter(None, cells.values())))
+        if len(batch) >= ROWS * pairs or size >= _BATCH_BYTES * pairs:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 def row(result: Any) -> Row:

@@ -207,8 +207,7 @@ class HBaseTable(Table):
                 raise
             untouched = False
 
-        remaining = iter(mutations)
-        while batch := list(itertools.islice(remaining, rows.ROWS * len(self._gateways.pairs))):
+        for batch in rows.batches(mutations, len(self._gateways.pairs)):
             try:
                 puts = self._puts(batch)
                 jobs = [partial(write, pair, some) for pair, some in self._by_pair(puts, lambda put: put.row)]

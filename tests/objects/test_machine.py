@@ -33,13 +33,17 @@ def url(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[s
         store.table(TABLE).drop()
 
 
-def run(machine: type[RuleBasedStateMachine], url: str, examples: int, steps: int, *, shrink: bool) -> None:
+def run(
+    machine: type[RuleBasedStateMachine], url: str, examples: int, steps: int, *, shrink: bool, fresh: bool = True
+) -> None:
+    """Run the machine: `fresh` examples each time, for the long form; else always the same."""
     run_state_machine_as_test(
         lambda: machine(url),  # type: ignore[call-arg]
         settings=settings(
             max_examples=examples,
             stateful_step_count=steps,
             deadline=None,
+            derandomize=not fresh,
             phases=set(Phase) - {Phase.explain} - (set() if shrink else {Phase.shrink}),
             suppress_health_check=list(HealthCheck),
         ),
@@ -48,11 +52,13 @@ def run(machine: type[RuleBasedStateMachine], url: str, examples: int, steps: in
 
 @pytest.mark.parametrize(("times_as_many", "steps"), SIZES)
 def test_a_model_is_what_the_rules_make_of_it(url: str, kind: str, times_as_many: int, steps: int) -> None:
-    run(ModelMachine, url, EXAMPLES[kind] * times_as_many, steps, shrink=kind != "hbase")  # minutes on a cluster
+    examples = EXAMPLES[kind] * times_as_many
+    run(ModelMachine, url, examples, steps, shrink=kind != "hbase", fresh=times_as_many > 1)  # minutes on a cluster
 
 
 @pytest.mark.parametrize(("times_as_many", "steps"), SIZES)
 def test_containers_and_opposites_are_those_that_pyecore_has(
     url: str, kind: str, times_as_many: int, steps: int
 ) -> None:
-    run(OracleMachine, url, max(2, EXAMPLES[kind] // 2) * times_as_many, steps, shrink=kind != "hbase")
+    examples = max(2, EXAMPLES[kind] // 2) * times_as_many
+    run(OracleMachine, url, examples, steps, shrink=kind != "hbase", fresh=times_as_many > 1)
