@@ -288,10 +288,11 @@ def _gather(tops: "list[Element]") -> list[_Part]:
     """All that is known of subtrees, the tops first. They lie nowhere in what is told of them."""
     elements = list(dict.fromkeys([*tops, *(element for top in tops for element in subtree(top))]))
     inside = set(map(id, elements))
+    leaving = set(tops)
     parts = []
     for number, element in enumerate(elements):
         state = element._neo
-        values = {f.name: _value(element, f) for f in state.kind.features.values() if f.stored or not f.kept}
+        values = {f.name: _value(element, f, leaving) for f in state.kind.features.values() if f.stored or not f.kept}
         far = [
             (target, mirrored.eOpposite, target._neo.token(element, mirrored.eOpposite))
             for mirrored in state.kind.mirrored
@@ -304,13 +305,15 @@ def _gather(tops: "list[Element]") -> list[_Part]:
     return parts
 
 
-def _value(element: "Element", feature: EFeature) -> Any:
+def _value(element: "Element", feature: EFeature, leaving: "set[Element]") -> Any:
+    """What the object will hold in memory, without those of its children that leave it."""
     if feature.computed:
         return UNSET
     raw = element._neo.raw(feature)
     if not feature.reference or raw is UNSET or raw is None:
         return list(raw) if feature.many else raw
-    return _targets(element, feature) if feature.many else _targets(element, feature)[0]
+    targets = [one for one in _targets(element, feature) if not feature.containment or one not in leaving]
+    return targets if feature.many else targets[0] if targets else UNSET
 
 
 def _erase(parts: list[_Part], tops: int, *, for_good: bool = False) -> None:
@@ -335,8 +338,9 @@ def _erase(parts: list[_Part], tops: int, *, for_good: bool = False) -> None:
         if place is not None:
             parent = part.state.model.element(place[0])
             lists.setdefault((id(parent), place[1]), (parent, set()))[1].add(part.state.oid)
+    erased = {part.element for part in parts}
     for (_, name), (parent, oids) in lists.items():
-        if not isinstance(parent._neo, Gone):
+        if not isinstance(parent._neo, Gone) and parent not in erased:
             drop_tokens(parent, parent._neo.kind.feature(name), oids)
 
 

@@ -308,7 +308,7 @@ class ModelMachine(RuleBasedStateMachine):
         found = reading.facts(self.world)
         expected = facts(self.world, self.default)
         assert found == expected, _difference(found, expected)
-        assert not list(faults(self.shape, found))
+        assert list(faults(self.shape, found)) == []
 
     def teardown(self) -> None:
         if hasattr(self, "model"):

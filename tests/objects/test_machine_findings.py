@@ -209,6 +209,17 @@ def test_an_object_and_its_child_become_roots_at_once(model: nm.Model, node: Any
     assert [found.name for found in elsewhere.roots[1].few] == ["g"]
 
 
+def test_an_object_and_its_child_leave_the_model_at_once(model: nm.Model, node: Any, elsewhere: nm.Model) -> None:
+    parent, child, home = node(name="p"), node(name="c", few=[node(name="g")]), node()
+    parent.children.append(child)
+    model.roots.append(parent)
+    home.children.extend([parent, child])
+
+    assert len(elsewhere.roots) == 0
+    assert (list(home.children), list(parent.children), child.parent) == ([parent, child], [], home)
+    assert [found.name for found in child.few] == ["g"]
+
+
 @pytest.mark.parametrize("kept", [True, False])
 def test_a_child_that_an_edit_takes_to_another_feature_of_the_object_is_where_it_ends(
     model: nm.Model, node: Any, kept: bool
