@@ -17,6 +17,7 @@ from neomodel.errors import CorruptRow
 from neomodel.model import Model
 from neomodel.repository import connect
 from neomodel.stores import Row
+from neomodel.stores.base import ORDERED
 
 
 def show(
@@ -51,8 +52,9 @@ def show(
     """
     with connect(store, create=False) as repository:
         check_there(repository, name)
-        table = repository.store.table(name)
-        model = repository.open(name, as_of=table.now())
+        # As of one moment, where times tell what happened before it; else the newest rows could seem to lie ahead.
+        ordered = ORDERED in repository.store.capabilities
+        model = repository.open(name, as_of=repository.store.table(name).now() if ordered else None)
         if oid is None:
             _show_model(model, limit=limit, depth=depth, as_json=as_json)
         else:

@@ -79,7 +79,7 @@ def batches(mutations: Iterable[Mutation], pairs: int) -> Iterator[list[Mutation
     for mutation in mutations:
         batch.append(mutation)
         cells = mutation[1]
-        size += 50 * len(cells) + sum(map(len, filter(None, cells.values())))
+        size += 50 * len(cells) + sum(len(value) for value in cells.values() if isinstance(value, bytes))
         if len(batch) >= ROWS * pairs or size >= _BATCH_BYTES * pairs:
             yield batch
             batch, size = [], 0
