@@ -90,9 +90,9 @@ class Edit:
         self.row = row
         self.cells: dict[bytes, bytes | None] = {}
         self.mirroring: list[Callable[[], None]] = []
-        """What has to follow in other rows: first the other ends of references, so that children that get stored"""
+        """What follows first: the other ends of references, so that children that get stored then have them right."""
         self.following: list[Callable[[], None]] = []
-        """find them as they shall be, then the rest."""
+        """What follows then: children's rows, and a move of the object itself."""
         self.bound_for: Place | Unset | None = UNSET
         """Where the object goes after the edit, if it moves."""
         self.children: dict[EFeature, list[Element]] = {}
@@ -288,6 +288,3 @@ def encode(feature: EFeature, raw: Any) -> bytes | None:
 
 def _text(version: bytes | None) -> str:
     return "none" if version is None else version.decode()
-
-
-State = Transient | Stored

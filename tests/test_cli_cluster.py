@@ -233,10 +233,10 @@ def test_the_folder_is_the_one_given_else_that_of_the_environment_else_in_the_us
 
     named, data = {"NEOMODEL_CLUSTER": tmp_path / "named"}, {"XDG_DATA_HOME": tmp_path / "data"}
 
-    assert looked_in("--folder", str(tmp_path / "given"), **named, **data) == f"{tmp_path}/given"
-    assert looked_in(**named, **data) == f"{tmp_path}/named"
-    assert looked_in(**data) == f"{tmp_path}/data/neomodel/cluster"
-    assert looked_in() == f"{tmp_path}/home/.local/share/neomodel/cluster"
+    assert looked_in("--folder", str(tmp_path / "given"), **named, **data) == str(tmp_path / "given")
+    assert looked_in(**named, **data) == str(tmp_path / "named")
+    assert looked_in(**data) == str(tmp_path / "data" / "neomodel" / "cluster")
+    assert looked_in() == str(tmp_path / "home" / ".local" / "share" / "neomodel" / "cluster")
 
 
 def test_where_there_is_no_terminal_a_count_is_not_told_at_each_step() -> None:
