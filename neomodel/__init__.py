@@ -21,10 +21,10 @@ from neomodel.errors import (
     ReadOnly,
     StoreUnavailable,
 )
+from neomodel.leaving import Deleted, delete
 from neomodel.model import Model
 from neomodel.objects import Element, identify, oid
 from neomodel.repository import Repository, connect
-from neomodel.subtrees import Deleted, delete
 
 __version__ = "0.1.0"
 

@@ -11,12 +11,15 @@ A transient object is in no model, so no stored object mirrors its references: f
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from neomodel import ids, subtrees
+from neomodel import ids
 from neomodel.checks import check_bound, checked, or_default, same, several
 from neomodel.errors import InvalidValue
 from neomodel.kinds import EFeature
+from neomodel.leaving import leave
 from neomodel.mirrors import adjust, current, drop_tokens, holds, lies_in, may_hold, mirror_after
 from neomodel.states import UNSET, Stored, Transient
+from neomodel.storing import prepare, settle
+from neomodel.subtrees import check_free
 
 if TYPE_CHECKING:
     from neomodel.objects import Element
@@ -237,11 +240,11 @@ def adopt(
         displaced = [before] if before is not None else []
     for child in children:
         _check_no_cycle(parent, child)
-    subtrees.check_free([*children, *displaced])
+    check_free([*children, *displaced])
     if isinstance(state, Transient) or not feature.kept:
         if feature.many:
             check_bound(feature, len(arrange(state.raw(feature), children)))
-        subtrees.leave([child for child in children if not lies_in(child, parent, feature)])
+        leave([child for child in children if not lies_in(child, parent, feature)])
         state.write({feature: arrange(state.raw(feature), children) if feature.many else children[0]})
         for child in displaced:
             child._neo.place = None
@@ -250,7 +253,7 @@ def adopt(
         return
     tokens = [ids.split_ref(state.token(child, feature))[1] for child in children]  # its model is ours then
     tokens = list(dict.fromkeys(tokens))  # two of one key are one
-    ready = subtrees.prepare(parent, feature, children)
+    ready = prepare(parent, feature, children)
     _arrange(parent, feature, tokens, arrange, repeat=repeat)
     if state.edit is not None:
         for other in state.kind.containments:
@@ -260,8 +263,8 @@ def adopt(
                 _settle_after(parent, other, moved)
         _settle_after(parent, feature, [*children, *displaced])
     else:
-        subtrees.settle(parent, feature, children, ready)
-        subtrees.leave([child for child in displaced if lies_in(child, parent, feature)])
+        settle(parent, feature, children, ready)
+        leave([child for child in displaced if lies_in(child, parent, feature)])
 
 
 def release(parent: "Element", feature: EFeature, children: "list[Element]") -> None:
@@ -271,12 +274,12 @@ def release(parent: "Element", feature: EFeature, children: "list[Element]") -> 
     """
     state = parent._neo
     if isinstance(state, Stored) and state.edit is not None:
-        subtrees.check_free(children)
+        check_free(children)
         drop_tokens(parent, feature, {state.token(child, feature) for child in children})
         _settle_after(parent, feature, children)
     else:
         tokens = {state.token(child, feature) for child in children}
-        subtrees.leave([child for child in children if lies_in(child, parent, feature)])
+        leave([child for child in children if lies_in(child, parent, feature)])
         if isinstance(state, Stored):  # and entries that were outdated before, of objects that lie elsewhere or nowhere
             drop_tokens(parent, feature, tokens)
 
@@ -290,14 +293,14 @@ def _settle_after(parent: "Element", feature: EFeature, children: "list[Element]
         return
     known = state.edit.children[feature] = list(children)
 
-    def settle() -> None:
+    def settled() -> None:
         held = [child for child in dict.fromkeys(known) if holds(parent, feature, child)]
-        subtrees.settle(parent, feature, held, subtrees.prepare(parent, feature, held))
+        settle(parent, feature, held, prepare(parent, feature, held))
         left = [child for child in dict.fromkeys(known) if lies_in(child, parent, feature) and child not in held]
         others = parent._neo.kind.containments
-        subtrees.leave([child for child in left if not any(holds(parent, other, child) for other in others)])
+        leave([child for child in left if not any(holds(parent, other, child) for other in others)])
 
-    state.edit.following.append(settle)
+    state.edit.following.append(settled)
 
 
 def _check_no_cycle(parent: "Element", child: "Element") -> None:

@@ -28,7 +28,7 @@ LAYERS = (
     ("neomodel.metamodel", "neomodel.metamodel_json", "neomodel.scope", "neomodel.soundness", "neomodel.evolution"),
     ("neomodel.layout", "neomodel.kinds", "neomodel.packages", "neomodel.registry"),
     ("neomodel.cohorts", "neomodel.states", "neomodel.checks", "neomodel.mirrors"),
-    ("neomodel.changes", "neomodel.subtrees", "neomodel.collections"),
+    ("neomodel.changes", "neomodel.subtrees", "neomodel.leaving", "neomodel.storing", "neomodel.collections"),
     ("neomodel.objects", "neomodel.declare", "neomodel.editing"),
     ("neomodel.model", "neomodel.repository", "neomodel.xmi"),
     ("neomodel",),

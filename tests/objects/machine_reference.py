@@ -192,7 +192,7 @@ class World:
         for thing in new:
             for feature in self.shape.features(thing.kind):
                 if self.shape.mirrored(feature):
-                    self._mirror(thing, feature, [], [t for t in self.held(thing, feature) if t not in new])
+                    self._mirror(thing, feature, [], self.held(thing, feature))
 
     def _unstore(self, tops: list[Thing]) -> None:
         """It keeps its references, but nobody outside knows of it any more."""

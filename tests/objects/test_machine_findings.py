@@ -220,6 +220,22 @@ def test_an_object_and_its_child_leave_the_model_at_once(model: nm.Model, node: 
     assert [found.name for found in child.few] == ["g"]
 
 
+@pytest.mark.parametrize("feature", ["next", "friends"])
+def test_a_reference_made_while_its_target_was_stored_is_mirrored_when_both_are_stored_anew(
+    model: nm.Model, node: Any, elsewhere: nm.Model, feature: str
+) -> None:
+    new, old = node(name="new"), node(name="old")
+    model.roots.append(old)
+    new.eSet(feature, [old] if feature == "friends" else old)
+    new.children.append(old)
+    model.roots.append(new)
+
+    far = old.eGet("friends" if feature == "friends" else "previous")
+    assert (list(far) if feature == "friends" else [far]) == [new]
+    found = elsewhere.roots[0].children[0]
+    assert [one.name for one in (found.friends if feature == "friends" else [found.previous])] == ["new"]
+
+
 @pytest.mark.parametrize("kept", [True, False])
 def test_a_child_that_an_edit_takes_to_another_feature_of_the_object_is_where_it_ends(
     model: nm.Model, node: Any, kept: bool

@@ -1,0 +1,201 @@
+"""How objects come into a model: new ones with all they contain, those of elsewhere in it, those of other models."""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from neomodel import layout
+from neomodel.errors import Conflict, InvalidValue
+from neomodel.kinds import EFeature
+from neomodel.leaving import erase, gather, leave
+from neomodel.mirrors import adjust, drop_tokens, lies_in, mirror
+from neomodel.states import UNSET, Gone, Stored, Transient, encode
+from neomodel.stores import VERSION, successor
+from neomodel.subtrees import subtree, targets_of, transient
+
+if TYPE_CHECKING:
+    from neomodel.model import Model
+    from neomodel.objects import Element
+
+Ready = list[tuple["Element", dict[bytes, bytes | None]]]
+"""New objects, each before what it contains, with their rows."""
+
+
+def prepare(parent: "Element", feature: EFeature, children: "list[Element]") -> Ready:
+    """The rows of those children that are new, with all they contain. Whatever can't be stored is refused here, before
+    anything is written."""
+    model = parent._neo.model
+    _check_ids(model, children)
+    tops = [child for child in children if isinstance(child._neo, Transient)]
+    elements = list(dict.fromkeys(element for top in tops for element in transient(top)))  # one top may lie in another
+    above = {id(top): (parent._neo.oid, feature.name) for top in tops}
+    for element in elements:  # ids first: rows refer to one another
+        state = element._neo
+        if id(element) not in above:
+            holder, held = state.place
+            above[id(element)] = holder._neo.oid, held.name
+        state.oid = state.oid or model.new_oid(element, beside=above[id(element)][0])
+    leaving = set(tops)
+    return [(element, _cells(model, element, *above[id(element)], leaving)) for element in elements]
+
+
+def _check_ids(model: "Model", children: "Iterable[Element]") -> None:
+    """Raise `InvalidValue` if an object that comes from another model would take the place of one that is here. An id
+    made from a key is meant to."""
+    coming = [child for child in children if isinstance(child._neo, Stored) and child._neo.model is not model]
+    states = [element._neo for child in coming for element in subtree(child)]
+    keys = [state.oid.encode() for state in states if not state.kind.key]
+    taken = model.table.get_many(keys, columns=layout.TYPE) if keys else {}
+    for key in taken:
+        raise InvalidValue(f"the id of an object that comes to {model!r}", key.decode(), "one that is free there")
+
+
+def settle(parent: "Element", feature: EFeature, children: "list[Element]", ready: Ready) -> None:
+    """Make the children's own rows say that they lie here, after the container's list does."""
+    home = parent._neo
+    leave([child for child in children if isinstance(child._neo, Transient) and child._neo.place is not None])
+    _store(home.model, ready)
+    for child in children:
+        if not lies_in(child, parent, feature):
+            if child._neo.model is home.model:
+                _move(child, parent, feature)
+            else:
+                _transfer(child, parent, feature)
+
+
+def _move(child: "Element", parent: "Element", feature: EFeature) -> None:
+    state, home = child._neo, parent._neo
+    place = state.place
+    while True:
+        try:
+            state.swap(layout.placed(home.oid, feature.name))
+            break
+        except Conflict:
+            if lies_in(child, parent, feature):
+                break  # somebody else has moved it here
+            if state.place != place:  # elsewhere
+                _unlist(child, parent, feature)
+                raise
+
+    if _lies_below(home, state):  # while it was moved here, somebody moved this into it: the later one gives way
+        state.swap(layout.placed(place[0]._neo.oid, place[1].name) if place else layout.placed(None, None))
+        _unlist(child, parent, feature)
+        raise Conflict(home.where(), "one outside", f"one inside {state.where()}")
+    if place is not None:
+        _unlist(child, *place)
+    _list(child, parent, feature)
+
+
+# Those who move one child at a time change its row, which decides, and lists, which don't. Whoever takes it off a list
+# looks at the row afterwards, and whoever has changed the row looks at the list: one of them sees the other.
+
+
+def _unlist(child: "Element", parent: "Element", feature: EFeature) -> None:
+    """Take a child off the list of a container that it does not lie in."""
+    drop_tokens(parent, feature, {child._neo.oid})
+    child._neo.renew()
+    if lies_in(child, parent, feature):
+        _list(child, parent, feature)
+
+
+def _list(child: "Element", parent: "Element", feature: EFeature) -> None:
+    """Make sure that a container lists a child that lies in it. Costs nothing if nobody else has written."""
+    if feature.many and not isinstance(parent._neo, Gone):
+        token = child._neo.oid
+        parent._neo.renew()
+        adjust(parent, feature, lambda raw: raw if token in raw else [*raw, token])
+
+
+def _lies_below(below: Stored, above: Stored) -> bool:
+    """Whether an object lies in another now, as their rows say. A get for each ancestor, if there is anything in it."""
+    model = above.model
+    if not any(feature.column in above.read() for feature in above.kind.containments):
+        return False
+    oid: str | None = below.oid
+    while oid is not None and oid != above.oid:
+        row = model.table.get(oid.encode(), columns=layout.PLACE)
+        found = layout.place_of(row or {})
+        oid = found[0] if found else None
+    return oid is not None
+
+
+def _transfer(child: "Element", parent: "Element", feature: EFeature) -> None:
+    """Into another model: copied there first, then erased here, so that at no time it is nowhere."""
+    home = parent._neo
+    parts = gather([child])
+    for part in parts:
+        part.element._neo = part.as_transient()
+    _store(home.model, prepare(parent, feature, [child]))
+    try:
+        erase(parts, 1)
+    except Conflict:
+        erase(gather([child]), 1)
+        for part in parts:
+            part.element._neo = part.state
+        raise
+    for part in parts:
+        part.state.model.live.pop(part.state.oid, None)
+
+
+def _store(model: "Model", ready: Ready) -> None:
+    """Write new objects, all rows in as few batches as there can be, then the far ends of their references."""
+    elements = [element for element, _ in ready]
+    far = list(_one_sided(elements))
+    aside = [{f.name: e._neo.values[f.name] for f in _unkept(e)} for e in elements]
+    if ready:
+        model.add(ready)
+    for element, values in zip(elements, aside, strict=True):
+        element._neo.aside = values or None
+    for element, held, targets in far:
+        mirror(element, held, gone=[], come=targets)
+
+
+def _one_sided(elements: "list[Element]") -> "Iterator[tuple[Element, EFeature, list[Element]]]":
+    """What new objects refer to and may not be referred to by in turn: stored objects, and others that were stored when
+    the reference was made."""
+    known: dict[tuple[int, str], set[int]] = {}
+
+    def refers(target: "Element", feature: EFeature, element: "Element") -> bool:
+        place = id(target), feature.name
+        if place not in known:
+            known[place] = set(map(id, targets_of(target, feature)))
+        return id(element) in known[place]
+
+    inside = set(map(id, elements))
+    for element in elements:
+        for held in element._neo.kind.mirrored:
+            back = held.eOpposite
+            targets = [
+                target
+                for target in targets_of(element, held)
+                if id(target) not in inside or (back is not None and not refers(target, back, element))
+            ]
+            if targets:
+                yield element, held, targets
+
+
+def _cells(
+    model: "Model", element: "Element", container: str, feature: str, leaving: "set[Element]"
+) -> dict[bytes, bytes | None]:
+    """The row of a transient object, without those of its children that leave it."""
+    state = element._neo
+    cells = {**layout.placed(container, feature), **state.kind.cells, VERSION: successor(None)}
+    for name, raw in state.values.items():
+        held = state.kind.features[name]
+        if held.containment:
+            raw = [child for child in raw if child not in leaving] if held.many else UNSET if raw in leaving else raw
+        if held.stored:
+            cells[held.column] = encode(held, _tokens(model, state.oid, held, raw))
+    return cells
+
+
+def _tokens(model: "Model", oid: str, feature: EFeature, raw: Any) -> Any:
+    if not feature.reference or raw is None or raw is UNSET:
+        return raw
+    if feature.many:
+        return [model.token(target, feature, beside=oid) for target in raw]
+    return model.token(raw, feature, beside=oid)
+
+
+def _unkept(element: "Element") -> list[EFeature]:
+    state = element._neo
+    return [f for f in state.kind.features.values() if not f.kept and f.name in state.values]
