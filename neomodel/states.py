@@ -251,9 +251,13 @@ class Stored:
         self.model.forget_row(self.oid)
         if not self.model.table.swap(self.oid.encode(), version, cells):
             self.model.reload(self)
-            found = self.row.get(VERSION) if self.row else None
-            raise Conflict(self.where(), _text(version), _text(found))
+            raise Conflict(self.where(), _text(version), self.version)
         self.take(layout.changed(seen, cells), self.model.written())
+
+    @property
+    def version(self) -> str:
+        """The version of the row that was read last, for messages."""
+        return _text(self.row.get(VERSION) if self.row else None)
 
     def where(self) -> str:
         return f"{self.model.name}/{self.oid}"

@@ -64,7 +64,7 @@ def settle(parent: "Element", feature: EFeature, children: "list[Element]", read
 
 def _move(child: "Element", parent: "Element", feature: EFeature) -> None:
     state, home = child._neo, parent._neo
-    place = state.place
+    place, version = state.place, state.version
     while True:
         try:
             state.swap(layout.placed(home.oid, feature.name))
@@ -79,7 +79,7 @@ def _move(child: "Element", parent: "Element", feature: EFeature) -> None:
     if _lies_below(home, state):  # while it was moved here, somebody moved this into it: the later one gives way
         state.swap(layout.placed(place[0]._neo.oid, place[1].name) if place else layout.placed(None, None))
         _unlist(child, parent, feature)
-        raise Conflict(home.where(), "one outside", f"one inside {state.where()}")
+        raise Conflict(state.where(), version, state.version)
     if place is not None:
         _unlist(child, *place)
     _list(child, parent, feature)

@@ -54,7 +54,7 @@ from neomodel.stores.lmdb_walk import ROW
 
 _NEXT_KEY, _TABLE_KEY, _DROPPED_KEY = b"\0next", b"\0table\0", b"\0dropped\0"
 _SAMPLES = b"\2"
-_ROWS = 64  # read in one transaction: few enough to stay in the processor's cache
+_ROWS = 128  # read in one transaction: few enough to stay in the processor's cache
 _CELLS = 1024  # of one row, or versions, read in one transaction
 _SAMPLED = 256  # of that many rows, one is a sample
 _REGION_ROWS, _MOST_REGIONS = 8192, 16
