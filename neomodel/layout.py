@@ -9,6 +9,7 @@ cell                 holds
 ``t:nsuri``          the namespace of its class's package
 ``t:eclass``         the name of its class
 ``t:version``        what a compare-and-swap of the row compares
+``x:`` + feature …   what is too much to be read with the object: see `EXTENT`
 ===================  =====================================================================================
 
 **The child's row decides containment.** What a container's cell lists is an index: an entry counts only if the row of
@@ -18,12 +19,16 @@ between two rows leaves no object with two containers.
 
 from neomodel.stores import VERSION, Cells, Row
 
-FAMILIES = "pct"
+FAMILIES = "pctx"
 CONTAINER = b"c:container"
 FEATURE = b"c:feature"
 NSURI = b"t:nsuri"
 ECLASS = b"t:eclass"
 PLACE = (b"c:",)
+EXTENT = "x"
+"""The family of what a row may hold millions of, each a cell ``x:feature 00 …``. It is read by slices only."""
+OBJECT = (b"c:", b"p:", b"t:")
+"""The columns that are read with an object."""
 TYPE = (b"t:",)
 """The columns that tell the class of an object."""
 
@@ -74,9 +79,11 @@ def erased(row: Row) -> dict[bytes, bytes | None]:
 __all__ = [
     "CONTAINER",
     "ECLASS",
+    "EXTENT",
     "FAMILIES",
     "FEATURE",
     "NSURI",
+    "OBJECT",
     "PLACE",
     "ROOT_CLASS",
     "ROOT_CONTENTS",

@@ -132,7 +132,7 @@ class Model:
         parts = [_key_part(f, values[f.name], kind) for f in kind.key[: len(key)]]
         start, stop = ids.natural_range(kind.ePackage.nsPrefix, kind.name, parts)
         epoch = self.epoch()
-        for found, row in self.table.scan(start, stop, at=self.as_of):
+        for found, row in self.table.scan(start, stop, at=self.as_of, columns=layout.OBJECT):
             if layout.ECLASS not in row:
                 continue
             element = self.element(found.decode())
@@ -229,7 +229,7 @@ class Model:
         """Read the row of an object again. One get."""
         epoch = self.epoch()
         self.forget_row(state.oid)
-        state.take(self.table.get(state.oid.encode(), at=self.as_of), epoch)
+        state.take(self.table.get(state.oid.encode(), at=self.as_of, columns=layout.OBJECT), epoch)
 
     def want(self, states: list[Stored], origin: Origin | None) -> None:
         """Have the rows of these objects, as they are now. What has to be read is read 500 at a time; if the objects
@@ -253,7 +253,7 @@ class Model:
 
     def _read(self, oids: list[str], wanted: dict[str, Stored], epoch: int) -> None:
         """Read rows, for objects that want them and ahead."""
-        rows = self.table.get_many([oid.encode() for oid in oids], at=self.as_of)
+        rows = self.table.get_many([oid.encode() for oid in oids], at=self.as_of, columns=layout.OBJECT)
         cohort = Cohort(oids)
         for oid in oids:
             row = rows.get(oid.encode())
@@ -336,7 +336,7 @@ class Model:
         keyed = [element._neo.oid.encode() for element, _ in pairs if element._neo.kind.key]
         if not keyed:
             return {}
-        found = self.table.get_many(keyed)
+        found = self.table.get_many(keyed, columns=layout.OBJECT)
         return {key.decode(): row for key, row in found.items() if layout.ECLASS in row}
 
     def _merged(self, element: Element, row: Row, cells: dict[bytes, bytes | None], epoch: int) -> Stored:

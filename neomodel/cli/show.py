@@ -13,7 +13,7 @@ from neomodel.cli.models import check_there
 from neomodel.cli.rows import row_as_json, row_lines
 from neomodel.cli.text import key_of, plain
 from neomodel.cli.tree import DEEPEST, Branch, grown, paged
-from neomodel.errors import CorruptRow
+from neomodel.errors import CorruptRow, InvalidValue
 from neomodel.model import Model
 from neomodel.repository import connect
 from neomodel.stores import Row
@@ -66,7 +66,7 @@ def _show_model(model: Model, *, limit: int, depth: int, as_json: bool) -> None:
     if root is not None:
         try:
             total = len(model.roots)
-        except CorruptRow:
+        except (CorruptRow, InvalidValue):
             say(f"the row {ids.ROOT} of {model.name!r} does not list the roots of a model, so rows are shown")
         else:
             _show_tree(model, grown(paged(model.roots), total, limit=limit, depth=depth), as_json=as_json)

@@ -200,10 +200,11 @@ class LmdbTable(Table):
             entry = self._entry(txn)
             inverse = self._inverse(at, entry)
             low, high = entry.cells + position, _end(entry, stop)
-            if columns is None:
-                found, resume = walk.rows(txn.cursor(), low, high, inverse, _ROWS)
+            parts = _parts(columns, entry)
+            if len(parts) == 1 and parts[0][0] <= entry.first:
+                found, resume = walk.rows(txn.cursor(), low, high, inverse, _ROWS, parts[0][1])
             else:
-                found, resume = walk.selected_rows(txn.cursor(), low, high, _parts(columns, entry), inverse, _ROWS)
+                found, resume = walk.selected_rows(txn.cursor(), low, high, parts, inverse, _ROWS)
             return found, resume and resume[ROW:]
 
         return self._stream("scan", step, escape(start))
@@ -338,7 +339,14 @@ def _end(entry: Entry, stop: bytes | None) -> bytes:
 
 
 def _parts(columns: Columns, entry: Entry) -> list[tuple[bytes, bytes]]:
-    return walk.WHOLE if columns is None else walk.ranges(check_columns(columns, entry.families))
+    if columns is None:
+        return walk.WHOLE
+    known = entry.parts.get(columns) if isinstance(columns, tuple) else None
+    if known is None:
+        known = walk.ranges(check_columns(columns, entry.families), entry.families)
+        if isinstance(columns, tuple) and all(len(column) == 2 for column in columns):
+            entry.parts[columns] = known
+    return known
 
 
 def _row(cursor: Any, entry: Entry, key: bytes, parts: list[tuple[bytes, bytes]], inverse: bytes) -> Row | None:

@@ -1,6 +1,7 @@
 """What an LMDB file says of a table, and how mutations of it are stored."""
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import attrs
 
@@ -21,11 +22,18 @@ class Entry:
     families: frozenset[bytes]
     plain: set[bytes] = attrs.field(factory=set, init=False, eq=False)
     """Columns that were checked and need no escaping."""
+    parts: dict[tuple[bytes, ...], Any] = attrs.field(factory=dict, init=False, eq=False)
+    """What to read of a row, for families that were asked for (see `lmdb_walk.ranges`)."""
     cells: bytes = attrs.field(init=False)
 
     @cells.default
     def _cells(self) -> bytes:
         return CELLS + self.number
+
+    @property
+    def first(self) -> bytes:
+        """What follows the row key in the first stored key of a row, or what comes before that."""
+        return b"\0" + min(self.families)
 
     def stored(self) -> bytes:
         return self.number + self.horizon.to_bytes(8, "big") + b"".join(sorted(f[:1] for f in self.families))
