@@ -9,9 +9,11 @@ A transient object is in no model, so no stored object mirrors its references: f
 """
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from neomodel import ids
+from neomodel.amendments import Amendment, Put, Replace, Take, held
 from neomodel.checks import check_bound, checked, or_default, same, several
 from neomodel.errors import InvalidValue
 from neomodel.kinds import EFeature
@@ -24,8 +26,8 @@ from neomodel.subtrees import check_free
 if TYPE_CHECKING:
     from neomodel.objects import Element
 
-Arrange = Callable[[list[Any], list[Any]], list[Any]]
-"""Where new tokens go: what a collection holds and the new ones, to what it holds then."""
+Arrange = Callable[[list[Any]], Amendment]
+"""The change that new tokens of a collection make."""
 
 
 # single values
@@ -68,7 +70,7 @@ def _assign_target(obj: "Element", feature: EFeature, target: "Element | None") 
 def _assign_child(obj: "Element", feature: EFeature, child: "Element | None") -> None:
     before = current(obj, feature)
     if child is not None:
-        adopt(obj, feature, [child], lambda _, tokens: tokens)
+        adopt(obj, feature, [child], partial(Replace, feature))
     elif before is not None:
         release(obj, feature, [before])
     elif feature.unsettable:
@@ -108,13 +110,7 @@ def insert(obj: "Element", feature: EFeature, values: Iterable[Any], index: int 
     if not new:
         return
 
-    def arranged(raw: list[Any], tokens: list[Any]) -> list[Any]:
-        known = {same(feature, token) for token in tokens} if feature.unique else ()
-        before = [token for token in raw if same(feature, token) not in known] if known else raw
-        at = len(before) if index is None else index
-        return [*before[:at], *tokens, *before[at:]]
-
-    _put(obj, feature, new, arranged, repeat=index is None)
+    _put(obj, feature, new, lambda tokens: Put(feature, tokens, index), repeat=index is None)
 
 
 def rearrange(obj: "Element", feature: EFeature, values: Iterable[Any]) -> None:
@@ -133,26 +129,26 @@ def rearrange(obj: "Element", feature: EFeature, values: Iterable[Any]) -> None:
     if feature.containment and not new:
         release(obj, feature, gone)
     else:
-        _put(obj, feature, new, lambda _, tokens: tokens, gone=gone)
+        _put(obj, feature, new, partial(Replace, feature), gone=gone)
 
 
-def reorder(obj: "Element", feature: EFeature, raw: list[Any]) -> None:
+def reorder(obj: "Element", feature: EFeature, change: Amendment) -> None:
     """Let a collection hold what it holds in another order."""
-    obj._neo.write({feature: raw})
+    obj._neo.amend(feature, change)
 
 
 def withdraw(obj: "Element", feature: EFeature, positions: set[int]) -> None:
     """Take what is at these positions out of a collection."""
     state = obj._neo
-    raw = state.raw(feature)
     if not feature.reference:
-        state.write({feature: [value for at, value in enumerate(raw) if at not in positions]})
+        state.amend(feature, Take(positions))
         return
-    targets = [state.target(token, feature) for at, token in enumerate(raw) if at in positions]
+    raw = state.raw(feature)
+    targets = [state.target(raw[at], feature) for at in sorted(positions)]
     if feature.containment:
         release(obj, feature, targets)
     else:
-        state.write({feature: [token for at, token in enumerate(raw) if at not in positions]})
+        state.amend(feature, Take(positions))
         mirror_after(obj, feature, gone=targets, come=[])
 
 
@@ -170,31 +166,21 @@ def _put(
         return
     state = obj._neo
     if feature.reference:
-        held = set(map(id, (state.target(token, feature) for token in state.raw(feature))))
-        come = [value for value in values if id(value) not in held]
         tokens = [state.token(value, feature) for value in values]
+        there = held(feature, state.raw(feature), tokens)
+        come = [value for value, is_held in zip(values, there, strict=True) if not is_held]
     else:
         come, tokens = [], values
-    _arrange(obj, feature, tokens, arrange, repeat=repeat)
+    _arrange(obj, feature, arrange(tokens), repeat=repeat)
     mirror_after(obj, feature, gone=gone, come=come)
 
 
-def _arrange(obj: "Element", feature: EFeature, tokens: list[Any], arrange: Arrange, *, repeat: bool) -> None:
+def _arrange(obj: "Element", feature: EFeature, change: Amendment, *, repeat: bool) -> None:
     """The decisive write of a collection. One that does not depend on what it holds may be repeated."""
-
-    def change(raw: Any) -> Any:
-        after = arrange(raw, tokens) if feature.many else arrange([], tokens)[0]
-        if feature.many:
-            check_bound(feature, len(after))
-        return after
-
     if repeat:
         adjust(obj, feature, change)
     else:
-        state = obj._neo
-        after = change(state.raw(feature))
-        if after != state.raw(feature):
-            state.write({feature: after})
+        obj._neo.amend(feature, change)
 
 
 def _not_held(obj: "Element", feature: EFeature, values: Iterable[Any]) -> Iterable[Any]:
@@ -202,10 +188,11 @@ def _not_held(obj: "Element", feature: EFeature, values: Iterable[Any]) -> Itera
     if feature.containment:
         return (value for value in values if not lies_in(value, obj, feature))
     state = obj._neo
-    held = {same(feature, token) for token in state.raw(feature)}
-    if not feature.reference:
-        return (value for value in values if same(feature, value) not in held)
-    return (value for value in values if not may_hold(state, value) or state.token(value, feature) not in held)
+    values = list(values)
+    known = [value for value in values if not feature.reference or may_hold(state, value)]
+    tokens = [state.token(value, feature) for value in known] if feature.reference else known
+    there = {id(v) for v, is_held in zip(known, held(feature, state.raw(feature), tokens), strict=True) if is_held}
+    return [value for value in values if id(value) not in there]
 
 
 def _once(feature: EFeature, values: list[Any]) -> list[Any]:
@@ -243,9 +230,9 @@ def adopt(
     check_free([*children, *displaced])
     if isinstance(state, Transient) or not feature.kept:
         if feature.many:
-            check_bound(feature, len(arrange(state.raw(feature), children)))
+            arrange(children)(state.raw(feature))  # refused before anything leaves
         leave([child for child in children if not lies_in(child, parent, feature)])
-        state.write({feature: arrange(state.raw(feature), children) if feature.many else children[0]})
+        state.write({feature: arrange(children)(state.raw(feature)) if feature.many else children[0]})
         for child in displaced:
             child._neo.place = None
         for child in children:
@@ -254,7 +241,10 @@ def adopt(
     tokens = [ids.split_ref(state.token(child, feature))[1] for child in children]  # its model is ours then
     tokens = list(dict.fromkeys(tokens))  # two of one key are one
     ready = prepare(parent, feature, children)
-    _arrange(parent, feature, tokens, arrange, repeat=repeat)
+    if feature.many:
+        _arrange(parent, feature, arrange(tokens), repeat=repeat)
+    elif state.raw(feature) != tokens[0]:
+        state.write({feature: tokens[0]})
     if state.edit is not None:
         for other in state.kind.containments:
             moved = [child for child in children if other is not feature and holds(parent, other, child)]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neomodel import codecs, ids, layout
 from neomodel.kinds import EFeature
+from neomodel.long_cells import is_long
 from neomodel.stores import Row
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def _led_to(row: Row, feature: EFeature | None) -> list[str]:
         place = layout.place_of(row)
         return [place[0]] if place and place[0] != ids.ROOT else []
     cell: Any = row.get(feature.column)
-    if cell is None or cell == codecs.NULL:
+    if cell is None or cell == codecs.NULL or is_long(cell):
         return []
     tokens = codecs.decode_refs(cell) if feature.many else [cell.decode()]
     return [token for token in tokens if not token.startswith("@")]

@@ -1,19 +1,23 @@
 """A many-valued feature as a Python list: live, and with all the rules that go with a change."""
 
-from collections.abc import Callable, Iterable, Iterator, MutableSequence
+from collections.abc import Callable, Iterable, Iterator, MutableSequence, Sequence
+from contextlib import AbstractContextManager, suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any, overload
 
 from neomodel import changes
+from neomodel.amendments import Move, Replace
 from neomodel.errors import InvalidValue
 from neomodel.kinds import EFeature
+from neomodel.long_lists import LongList
 from neomodel.mirrors import lies_in, may_hold
-from neomodel.states import Stored, Transient, together
+from neomodel.states import Stored, Transient, holding, together
 
 if TYPE_CHECKING:
     from neomodel.objects import Element
 
 _PAGE = 500  # objects whose rows are read at a time
+_MANY = 10_000  # objects made at a time
 _SHOWN = 10  # values in a repr
 
 
@@ -30,7 +34,7 @@ class FeatureList(MutableSequence[Any]):
         self._obj = obj
         self._feature = feature
 
-    def _raw(self) -> list[Any]:
+    def _raw(self) -> Sequence[Any]:
         return self._obj._neo.raw(self._feature)  # type: ignore[no-any-return]
 
     # reading
@@ -39,18 +43,19 @@ class FeatureList(MutableSequence[Any]):
         return len(self._raw())
 
     def __iter__(self) -> Iterator[Any]:
+        raw = self._raw()
         if not self._feature.reference:
-            return iter(list(self._raw()))
-        return self._targets(self._raw())
+            return iter(raw if isinstance(raw, LongList) else list(raw))
+        return self._targets(raw)
 
-    def _targets(self, tokens: list[Any]) -> "Iterator[Element]":
+    def _targets(self, tokens: Sequence[Any]) -> "Iterator[Element]":
         state, feature, obj = self._obj._neo, self._feature, self._obj
-        if not feature.containment:
-            found = [state.target(token, feature) for token in tokens]
-            together(found)
-            yield from found
-            return
         remaining = iter(tokens)
+        if not feature.containment:
+            while found := [state.target(token, feature) for token in islice(remaining, _MANY)]:
+                together(found)
+                yield from found
+            return
         while page := [state.target(token, feature) for token in islice(remaining, _PAGE)]:
             if isinstance(state, Stored):
                 children = [child._neo for child in page if isinstance(child._neo, Stored)]
@@ -100,8 +105,8 @@ class FeatureList(MutableSequence[Any]):
 
     def insert(self, index: int, value: Any) -> None:
         """Put a value before the one at `index`."""
-        self._changeable()
-        changes.insert(self._obj, self._feature, [value], range(len(self))[index:].start)
+        with self._changing():
+            changes.insert(self._obj, self._feature, [value], range(len(self))[index:].start)
 
     def append(self, value: Any) -> None:
         """Put a value at the end. Safe while others append too: nothing is lost."""
@@ -111,66 +116,68 @@ class FeatureList(MutableSequence[Any]):
 
     def extend(self, values: Iterable[Any]) -> None:
         """Put values at the end, all at once."""
-        self._changeable()
-        changes.insert(self._obj, self._feature, values)
+        with self._changing():
+            changes.insert(self._obj, self._feature, values)
 
     update = extend
 
     def remove(self, value: Any) -> None:
         """Take a value out, the first one if there are several; `ValueError` if there is none."""
-        del self[self.index(value)]
+        with self._changing():
+            del self[self.index(value)]
 
     def discard(self, value: Any) -> None:
         """Take a value out if it is there."""
-        if value in self:
-            self.remove(value)
+        with self._changing():
+            if value in self:
+                self.remove(value)
 
     def clear(self) -> None:
         self[:] = []
 
     def pop(self, index: int = -1) -> Any:
-        value = self[index]
-        del self[self.index(value) if self._feature.containment else index]
+        with self._changing():
+            value = self[index]
+            del self[self.index(value) if self._feature.containment else index]
         return value
 
     def move(self, to: int, index: int) -> Any:
         """Bring the value at `index` to position `to`, and return it."""
-        self._changeable()
-        value = self[index]
-        raw = list(self._raw())
-        raw.insert(to, raw.pop(index))
-        changes.reorder(self._obj, self._feature, raw)
+        with self._changing():
+            value = self[index]
+            changes.reorder(self._obj, self._feature, Move(to, index))
         return value
 
     def reverse(self) -> None:
-        self._changeable()
-        changes.reorder(self._obj, self._feature, self._raw()[::-1])
+        with self._changing():
+            changes.reorder(self._obj, self._feature, Replace(self._feature, list(self._raw())[::-1]))
 
     def sort(self, *, key: Callable[[Any], Any] | None = None, reverse: bool = False) -> None:
-        self[:] = sorted(self, key=key, reverse=reverse)
+        with self._changing():
+            self[:] = sorted(self, key=key, reverse=reverse)
 
     def __setitem__(self, index: int | slice, value: Any) -> None:
-        self._changeable()
-        values = list(self)
-        values[index] = value
-        changes.rearrange(self._obj, self._feature, values)
+        with self._changing():
+            values = list(self)
+            values[index] = value
+            changes.rearrange(self._obj, self._feature, values)
 
     def __delitem__(self, index: int | slice) -> None:
-        self._changeable()
-        positions = range(len(self))[index]
-        changes.withdraw(self._obj, self._feature, {positions} if isinstance(positions, int) else set(positions))
+        with self._changing():
+            positions = range(len(self))[index]
+            changes.withdraw(self._obj, self._feature, {positions} if isinstance(positions, int) else set(positions))
 
     def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
         """The position of a value, or `ValueError`."""
-        held = value
-        if self._feature.reference and value in self:
-            held = self._obj._neo.token(value, self._feature)
         raw = self._raw()
-        last = len(raw) if stop is None else stop
-        if held in raw[start:last]:
-            return raw.index(held, start, last)
+        if not self._feature.reference or value in self:
+            held = self._obj._neo.token(value, self._feature) if self._feature.reference else value
+            with suppress(ValueError):
+                return raw.index(held, start, len(raw) if stop is None else stop)
         raise InvalidValue(f"a value of {self._feature}", value, "one that it holds")
 
-    def _changeable(self) -> None:
+    def _changing(self) -> "AbstractContextManager[None]":
+        """All that is looked at for a change is of one moment, and the change is refused if that has passed."""
         if not self._feature.changeable:
             raise InvalidValue(f"{self._feature} of {self._obj!r}", "not changeable", "a feature that is")
+        return holding(self._obj)

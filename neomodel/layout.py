@@ -3,7 +3,7 @@
 ===================  =====================================================================================
 cell                 holds
 ===================  =====================================================================================
-``p:`` + feature     the value; of a collection all of them, inline (`codecs` has the bytes)
+``p:`` + feature     the value; of a collection all of them (`codecs` has the bytes), or where they are (`long_lists`)
 ``c:container``      the id of the object that contains this one, `ROOT` for a root of the model
 ``c:feature``        by which feature
 ``t:nsuri``          the namespace of its class's package
@@ -39,6 +39,22 @@ ROOT_CONTENTS = "eContents"
 def column(feature: str) -> bytes:
     """The cell of a feature."""
     return b"p:" + feature.encode()
+
+
+def extent(feature: str) -> bytes:
+    """What the columns of a feature start with in the family of extents."""
+    return b"x:" + feature.encode() + b"\0"
+
+
+def in_extent(qualifier: bytes) -> bytes:
+    """The column of a cell in the family of extents."""
+    return b"x:" + qualifier
+
+
+def split(cells: Cells) -> tuple[Cells, Cells]:
+    """Those that are read with an object, and its extents."""
+    extents = {column: value for column, value in cells.items() if column[:2] == b"x:"}
+    return {column: value for column, value in cells.items() if column not in extents} if extents else cells, extents
 
 
 def placed(container: str | None, feature: str | None) -> dict[bytes, bytes | None]:
@@ -92,8 +108,11 @@ __all__ = [
     "changed",
     "column",
     "erased",
+    "extent",
+    "in_extent",
     "place_of",
     "placed",
+    "split",
     "type_of",
     "typed",
 ]

@@ -1,13 +1,15 @@
 """How objects leave a model: taken out with all they contain, to be transient again, or deleted."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from neomodel import layout
 from neomodel.kinds import EClass, EFeature
+from neomodel.long_cells import MANY, is_long
 from neomodel.mirrors import drop_tokens, mirror
 from neomodel.packages import ANYTHING, EPackage
 from neomodel.states import UNSET, Gone, Stored, Transient
@@ -100,6 +102,8 @@ def erase(parts: list[Part], tops: int, *, for_good: bool = False) -> None:
     for model, rows in below.items():
         model.put(rows)
     for part in parts:
+        part.state.model.put(_extents_erased(part))
+    for part in parts:
         for target, feature, token in part.far:
             if isinstance(target._neo, Stored) or (for_good and isinstance(target._neo, Transient)):
                 drop_tokens(target, feature, {token})
@@ -112,6 +116,15 @@ def erase(parts: list[Part], tops: int, *, for_good: bool = False) -> None:
     for (_, name), (parent, oids) in lists.items():
         if not isinstance(parent._neo, Gone) and parent not in erased:
             drop_tokens(parent, parent._neo.kind.feature(name), oids)
+
+
+def _extents_erased(part: Part) -> Iterator[Mutation]:
+    """What removes the rest of a row that is erased, if there is any. It doesn't count any more, but it is much."""
+    if any(is_long(part.row.get(feature.column, b"")) for feature in part.kind.features.values() if feature.many):
+        key = part.state.oid.encode()
+        columns = (layout.in_extent(cell.qualifier) for cell in part.state.model.table.cells(key, layout.EXTENT))
+        while some := list(islice(columns, MANY)):
+            yield Mutation(key, dict.fromkeys(some))
 
 
 @attrs.frozen

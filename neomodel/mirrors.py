@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from neomodel.amendments import Amendment, Drop, Include
 from neomodel.errors import Conflict, ObjectNotFound
 from neomodel.kinds import EFeature
 from neomodel.states import UNSET, Gone, Stored, Transient
@@ -89,14 +90,18 @@ def mirror(obj: "Element", feature: EFeature, *, gone: "Iterable[Element]", come
             if partner is not None and partner is not obj:
                 _follow(target._neo, partial(unmirror, partner, feature, target))
         token = target._neo.token(obj, opposite)
-        adjust(target, opposite, _with(token, opposite))
+        if opposite.many:
+            adjust(target, opposite, Include(token))
+        else:
+            _let_hold(target, opposite, token)
 
 
-def _with(token: Any, feature: EFeature) -> Callable[[Any], Any]:
-    """The change by which a feature comes to hold a token."""
-    if feature.many:
-        return lambda raw: raw if token in raw else [*raw, token]
-    return lambda _: token
+def _let_hold(obj: "Element", feature: EFeature, token: Any) -> None:
+    def change() -> None:
+        if obj._neo.raw(feature) != token:
+            obj._neo.write({feature: token})
+
+    persist(change)
 
 
 def unmirror(obj: "Element", feature: EFeature, target: "Element") -> None:
@@ -107,29 +112,30 @@ def unmirror(obj: "Element", feature: EFeature, target: "Element") -> None:
 
 
 def drop_tokens(obj: "Element", feature: EFeature, tokens: set[Any]) -> None:
-    nothing = None if feature.unsettable else UNSET
-
-    def change(raw: Any) -> Any:
-        if feature.many:
-            return _without(raw, tokens)
-        return nothing if raw in tokens else raw
-
     try:
-        adjust(obj, feature, change)
+        if feature.many:
+            adjust(obj, feature, Drop(tokens))
+        else:
+            persist(lambda: _let_go(obj, feature, tokens))
     except ObjectNotFound:
         return  # what is not there holds nothing
 
 
-def adjust(obj: "Element", feature: EFeature, change: Callable[[Any], Any]) -> None:
-    """Change what a feature holds, whatever else the object is; on a newer row if somebody else was first."""
+def _let_go(obj: "Element", feature: EFeature, tokens: set[Any]) -> None:
+    if obj._neo.raw(feature) in tokens:
+        obj._neo.write({feature: None if feature.unsettable else UNSET})
+
+
+def adjust(obj: "Element", feature: EFeature, change: Amendment) -> None:
+    """Change what a collection holds, whatever else the object is; on a newer row if somebody else was first."""
+    persist(lambda: obj._neo.amend(feature, change))
+
+
+def persist(write: Callable[[], None]) -> None:
+    """Write, and again if somebody else was first: `write` looks at what is there each time."""
     for attempt in range(_ATTEMPTS):
-        state = obj._neo
-        before = state.raw(feature)
-        after = change(before)
-        if after == before:
-            return
         try:
-            state.write({feature: after})
+            write()
         except Conflict:
             if attempt == _ATTEMPTS - 1:
                 raise
@@ -143,7 +149,3 @@ def _follow(state: Any, action: Callable[[], Any]) -> None:
         state.edit.mirroring.append(action)
     else:
         action()
-
-
-def _without(raw: list[Any], tokens: set[Any]) -> list[Any]:
-    return [token for token in raw if token not in tokens]

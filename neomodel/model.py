@@ -8,63 +8,24 @@ from weakref import WeakValueDictionary
 
 from neomodel import ids, layout
 from neomodel.checks import checked
-from neomodel.codecs import decode_refs, encode_refs, key_text
+from neomodel.codecs import key_text
 from neomodel.cohorts import BELIEVED, Cohort, Origin, Rows, likely
 from neomodel.collections import FeatureList
 from neomodel.errors import InvalidValue, ReadOnly
 from neomodel.kinds import EClass, EFeature
-from neomodel.metamodel import MANY, Class, Package, Reference
+from neomodel.long_cells import MANY, in_parts, tokens_in
+from neomodel.long_lists import LongList
 from neomodel.mirrors import drop_tokens
-from neomodel.objects import Element, Unloaded, build, unload
-from neomodel.packages import ANYTHING, ecore, link
-from neomodel.states import UNSET, Gone, Stored, Transient, together
-from neomodel.stores import Mutation, Row
+from neomodel.objects import Element, Unloaded, unload
+from neomodel.packages import ANYTHING
+from neomodel.roots import ROOT_KIND, ROOTS, RootState
+from neomodel.states import UNSET, Gone, Stored, Transient, encode, together
+from neomodel.stores import Cells, Mutation, Row
 
 if TYPE_CHECKING:
     from neomodel.repository import Repository
 
 PAGE = 500  # rows read or written in one call
-
-_ROOT_PACKAGE = link(
-    Package(
-        "neomodel",
-        "neomodel",
-        classifiers=[
-            Class(
-                layout.ROOT_CLASS,
-                features=[Reference(layout.ROOT_CONTENTS, ANYTHING, containment=True, upper=MANY)],
-            )
-        ],
-    ),
-    lambda _: ecore(),
-    build,
-)
-_ROOT_KIND: EClass = _ROOT_PACKAGE.classifiers[layout.ROOT_CLASS]  # type: ignore[assignment]
-_ROOTS = _ROOT_KIND.features[layout.ROOT_CONTENTS]
-
-
-class _RootState(Stored):
-    """The row that holds the roots. It is there from the start; the first write to it makes it."""
-
-    __slots__ = ()
-
-    @property
-    def kind(self) -> EClass:
-        return _ROOT_KIND
-
-    @property
-    def place(self) -> None:
-        return None
-
-    def take(self, row: Row | None, epoch: int) -> None:
-        super().take(row or {}, epoch)
-
-    def swap_row(self, seen: Row, cells: Any) -> None:
-        first = next(iter(self._decoded(_ROOTS, cells.get(_ROOTS.column) or b"")), None)
-        top = self.model.live.get(first) if first else None
-        if layout.NSURI not in seen and top is not None:
-            cells = {**cells, **layout.typed(top._neo.kind.ePackage.nsURI, layout.ROOT_CLASS)}
-        super().swap_row(seen, cells)
 
 
 class Model:
@@ -88,7 +49,7 @@ class Model:
         self._watched = as_of is not None
         self._rivals = 0
         """How often others in this process were seen to have written, where the store can't tell of writes."""
-        self._root = self._new(_ROOT_KIND.python, _RootState(self, ids.ROOT))
+        self._root = self._new(ROOT_KIND.python, RootState(self, ids.ROOT))
 
     def __repr__(self) -> str:
         time = "" if self.as_of is None else f" as of {self.as_of}"
@@ -99,7 +60,7 @@ class Model:
     @property
     def roots(self) -> FeatureList:
         """The objects that nothing contains. Putting one here stores it, with all it contains."""
-        return FeatureList(self._root, _ROOTS)
+        return FeatureList(self._root, ROOTS)
 
     def __getitem__(self, oid: str) -> Any:
         """The object of that id. Costs nothing; if there is none, touching it raises `ObjectNotFound`."""
@@ -235,7 +196,9 @@ class Model:
         """Have the rows of these objects, as they are now. What has to be read is read 500 at a time; if the objects
         are met for the first time, an answer that has room is filled with what may be wanted next: see `cohorts`."""
         epoch = self.epoch()
-        missing = [one for one in states if one.edit is None and (one.row is None or one.epoch != epoch)]
+        missing = [
+            one for one in states if one.row is None or (one.epoch != epoch and one.edit is None and not one.held)
+        ]
         missing = [state for state in missing if not self._has_row(state, epoch)]
         new = all(state.row is None for state in missing)
         if len(missing) == 1 and not (new and (origin or missing[0].cohort)):
@@ -322,10 +285,10 @@ class Model:
         new = {
             e._neo.oid: (e, cells) for e, cells in reversed(pairs) if e._neo.oid not in known
         }  # the first of each key
-        epoch = self.put(Mutation(oid.encode(), cells) for oid, (_, cells) in reversed(new.items()))
+        epoch = self.put(chain.from_iterable(_writes(oid, cells) for oid, (_, cells) in reversed(new.items())))
         for oid, (element, cells) in new.items():
             element._neo = state = Stored(self, oid)
-            state.take(layout.changed({}, cells), epoch)
+            state.take(layout.changed({}, layout.split(cells)[0]), epoch)
             self.live[oid] = element
         for element, cells in pairs:
             if element._neo.model is None:
@@ -349,8 +312,13 @@ class Model:
         former = layout.place_of(row)
         for feature in state.kind.features.values():
             if feature.reference and feature.many and feature.stored and feature.column in cells:
-                both = dict.fromkeys([*state.raw(feature), *decode_refs(cells[feature.column] or b"")])
-                cells = {**cells, feature.column: encode_refs(list(both))}
+                before, came = state.raw(feature), tokens_in(feature, cells)
+                both = dict.fromkeys([*before, *came])
+                cells = {c: v for c, v in cells.items() if not c.startswith(layout.extent(feature.name))}
+                if isinstance(before, LongList):
+                    cells |= before.cells_after([before.replacing(list(both))])
+                else:
+                    cells |= encode(feature, list(both))
         news = {c: value for c, value in cells.items() if c != layout.VERSION and row.get(c) != value}
         if news:
             state.swap(news)
@@ -377,6 +345,13 @@ def _key_part(feature: EFeature, value: Any, whose: Any) -> str:
         return key_text(feature.codec, value)
     except ValueError as exc:
         raise InvalidValue(f"{feature} of {whose!r}", value, "a value with a place in an order: it is a key") from exc
+
+
+def _writes(oid: str, cells: Cells) -> Iterator[Mutation]:
+    """What stores a new object: one write, or if it is much several, its extents first; they don't count alone."""
+    own, extents = layout.split(cells) if len(cells) > MANY else (cells, {})
+    yield from in_parts(oid.encode(), extents)
+    yield Mutation(oid.encode(), own)
 
 
 _all_writes: dict[tuple[str, str], list[int]] = {}

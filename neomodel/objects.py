@@ -101,15 +101,15 @@ class Element:
         return subtrees.children_of([self])[0][1]
 
     def eAllContents(self) -> "Iterator[Element]":
-        """All it contains, each before what it contains itself."""
-        ahead = [iter(self.eContents)]
+        """All it contains, each before what it contains itself. Of many children, some hundred are held at a time."""
+        ahead = [_children(self)]
         while ahead:
             child = next(ahead[-1], None)
             if child is None:
                 ahead.pop()
             else:
                 yield child
-                ahead.append(iter(child.eContents))
+                ahead.append(_children(child))
 
     @property
     def eResource(self) -> "Model | None":
@@ -134,6 +134,15 @@ class Element:
         found = self._neo.kind.feature(feature)
         _check_changeable(self, found)
         changes.unset(self, found)
+
+
+def _children(obj: Element) -> "Iterator[Element]":
+    """The objects it contains directly, one feature after another."""
+    for feature in obj._neo.kind.containments:
+        if feature.many:
+            yield from FeatureList(obj, feature)
+        elif (child := current(obj, feature)) is not None:
+            yield child
 
 
 def _short(value: Any) -> str:

@@ -5,16 +5,20 @@ Both kinds answer the same questions. A *token* is what a reference holds: the o
 """
 
 import enum
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from neomodel import codecs, ids, layout
+from neomodel import codecs, ids, layout, trees
 from neomodel.cohorts import Cohort, Origin
 from neomodel.errors import Conflict, CorruptRow, ObjectNotFound
 from neomodel.kinds import EClass, EFeature
+from neomodel.long_cells import is_long, new_cells
+from neomodel.long_lists import LongList
 from neomodel.stores import VERSION, Row, successor
 
 if TYPE_CHECKING:
+    from neomodel.amendments import Amendment
     from neomodel.model import Model
     from neomodel.objects import Element
 
@@ -49,7 +53,8 @@ class Transient:
         self.values: dict[str, Any] = {}
 
     def raw(self, feature: EFeature) -> Any:
-        """What the feature holds: a value or token, None, or UNSET; of a collection a list, not to be changed."""
+        """What the feature holds: a value or token, None, or UNSET; of a collection all of them, not to be changed: a
+        list, or a `LongList`."""
         return self.values.get(feature.name, [] if feature.many else UNSET)
 
     def target(self, token: Any, feature: EFeature) -> "Element":  # noqa: ARG002  as `Stored` has it
@@ -64,6 +69,9 @@ class Transient:
                 self.values.pop(feature.name, None)
             else:
                 self.values[feature.name] = raw
+
+    def amend(self, feature: EFeature, change: "Amendment") -> None:
+        self.write({feature: change(self.raw(feature))})
 
     def where(self) -> str:
         return f"{self.kind} {self.oid or '(not stored)'}"
@@ -100,13 +108,13 @@ class Edit:
 
     def stage(self, cells: Mapping[bytes, bytes | None]) -> None:
         self.cells |= cells
-        self.row = layout.changed(self.row, cells)
+        self.row = layout.changed(self.row, layout.split(cells)[0])
 
 
 class Stored:
     """An object that has a row. Holds no other object; its row is read again when it may be outdated."""
 
-    __slots__ = ("aside", "cohort", "decoded", "edit", "epoch", "model", "oid", "origin", "row", "via")
+    __slots__ = ("aside", "cohort", "decoded", "edit", "epoch", "held", "model", "oid", "origin", "row", "via")
 
     def __init__(
         self, model: "Model", oid: str, via: tuple[str, str] | None = None, origin: Origin | None = None
@@ -115,8 +123,10 @@ class Stored:
         self.oid = oid
         self.row: Row | None = None
         self.epoch = -1
-        self.decoded: dict[bytes, tuple[bytes, list[Any]]] | None = None
+        self.decoded: dict[bytes, tuple[bytes, Any]] | None = None
         self.edit: Edit | None = None
+        self.held = False
+        """Whether the row stays as it was read, while something is changed that depends on it: see `holding`."""
         self.aside: dict[str, Any] | None = None
         """Values of transient features: they live as long as the Python object."""
         self.cohort: Cohort | None = None
@@ -131,7 +141,7 @@ class Stored:
         """The row, as it is now. No call if it was read since anybody wrote; else one get."""
         if self.edit is not None:
             return self.edit.row
-        if self.row is None or self.epoch != self.model.epoch():
+        if self.row is None or not (self.held or self.epoch == self.model.epoch()):
             self.model.want([self], self.origin)
         if self.row is None:
             raise ObjectNotFound(self.where(), self._missing(), "mend or remove what refers to it")
@@ -171,14 +181,24 @@ class Stored:
             expected = "a reference" if feature.reference else feature.codec.expected
             raise CorruptRow(self.where(), str(feature), cell, expected) from exc
 
-    def _decoded(self, feature: EFeature, cell: bytes) -> list[Any]:
+    def _decoded(self, feature: EFeature, cell: bytes) -> Any:
         if self.decoded is None:
             self.decoded = {}
         known = self.decoded.get(feature.column)
-        if known is None or known[0] is not cell:
-            entries = codecs.decode_refs(cell) if feature.reference else codecs.decode_many(feature.codec, cell)
+        if known is None or known[0] is not cell or (isinstance(known[1], LongList) and known[1].epoch != self.epoch):
+            entries: Any
+            if is_long(cell):
+                entries = LongList(self, feature, cell)
+            else:
+                entries = codecs.decode_refs(cell) if feature.reference else codecs.decode_many(feature.codec, cell)
             known = self.decoded[feature.column] = cell, entries
         return known[1]
+
+    def _long(self, feature: EFeature) -> LongList | None:
+        """What a collection holds by the row that a swap will be compared with, if it is long."""
+        row = self.edit.row if self.edit is not None else self.row if self.row is not None else self.read()
+        cell = row.get(feature.column, b"")
+        return self._decoded(feature, cell) if is_long(cell) else None
 
     @property
     def place(self) -> "Place | None":
@@ -221,14 +241,24 @@ class Stored:
 
     def write(self, changes: Mapping[EFeature, Any]) -> None:
         """Write these features, in one compare-and-swap against what was read last; within an edit, at its end."""
-        cells = {}
+        cells: dict[bytes, bytes | None] = {}
         for feature, raw in changes.items():
-            if feature.kept:
-                cells[feature.column] = encode(feature, raw)
-            else:
+            if not feature.kept:
                 self._put_aside(feature, raw)
+            elif feature.many and (before := self._long(feature)) is not None:
+                cells |= before.cells_after([before.replacing(raw)])
+            else:
+                cells |= encode(feature, raw)
         if cells:
             self.swap(cells)
+
+    def amend(self, feature: EFeature, change: "Amendment") -> None:
+        """Change what a collection holds. Nothing is written if it is so already."""
+        before = self.raw(feature)
+        if isinstance(before, LongList):
+            change.on(before)
+        elif (after := change(before)) != before:
+            self.write({feature: after})
 
     def _put_aside(self, feature: EFeature, raw: Any) -> None:
         self.aside = {**(self.aside or {}), feature.name: raw}
@@ -252,7 +282,7 @@ class Stored:
         if not self.model.table.swap(self.oid.encode(), version, cells):
             self.model.reload(self)
             raise Conflict(self.where(), _text(version), self.version)
-        self.take(layout.changed(seen, cells), self.model.written())
+        self.take(layout.changed(seen, layout.split(cells)[0]), self.model.written())
 
     @property
     def version(self) -> str:
@@ -264,6 +294,21 @@ class Stored:
 
     def _missing(self) -> str:
         return f"{' of '.join(self.via[::-1])} refers to it, but there is none" if self.via else "there is none"
+
+
+@contextmanager
+def holding(obj: "Element") -> Iterator[None]:
+    """Look at an object's row once for all that is done here: a write is compared with what was seen at its start."""
+    state = obj._neo
+    if not isinstance(state, Stored) or state.held or state.edit is not None:
+        yield
+        return
+    state.read()
+    state.held = True
+    try:
+        yield
+    finally:
+        state.held = False
 
 
 def together(elements: "Iterable[Element]") -> None:
@@ -279,8 +324,14 @@ def together(elements: "Iterable[Element]") -> None:
             state.cohort = cohort
 
 
-def encode(feature: EFeature, raw: Any) -> bytes | None:
-    """The cell of what a feature holds in a row; None for nothing."""
+def encode(feature: EFeature, raw: Any) -> dict[bytes, bytes | None]:
+    """The cell of what a feature holds in a row, None for nothing; of a collection that is long, several."""
+    if feature.many and len(raw) > trees.LIMITS.inline:
+        return new_cells(feature, raw)
+    return {feature.column: _encoded(feature, raw)}
+
+
+def _encoded(feature: EFeature, raw: Any) -> bytes | None:
     if raw is UNSET or (feature.many and not raw):
         return None
     if feature.many:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from neomodel import layout
+from neomodel.amendments import Include
 from neomodel.errors import Conflict, InvalidValue
 from neomodel.kinds import EFeature
 from neomodel.leaving import erase, gather, leave
@@ -100,9 +101,8 @@ def _unlist(child: "Element", parent: "Element", feature: EFeature) -> None:
 def _list(child: "Element", parent: "Element", feature: EFeature) -> None:
     """Make sure that a container lists a child that lies in it. Costs nothing if nobody else has written."""
     if feature.many and not isinstance(parent._neo, Gone):
-        token = child._neo.oid
         parent._neo.renew()
-        adjust(parent, feature, lambda raw: raw if token in raw else [*raw, token])
+        adjust(parent, feature, Include(child._neo.oid))
 
 
 def _lies_below(below: Stored, above: Stored) -> bool:
@@ -184,7 +184,7 @@ def _cells(
         if held.containment:
             raw = [child for child in raw if child not in leaving] if held.many else UNSET if raw in leaving else raw
         if held.stored:
-            cells[held.column] = encode(held, _tokens(model, state.oid, held, raw))
+            cells |= encode(held, _tokens(model, state.oid, held, raw))
     return cells
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
+from neomodel import trees
 from neomodel.registry import TABLE
 from neomodel.stores import open_store
 from tests.objects.machine import ModelMachine
@@ -54,6 +55,15 @@ def run(
 def test_a_model_is_what_the_rules_make_of_it(url: str, kind: str, times_as_many: int, steps: int) -> None:
     examples = EXAMPLES[kind] * times_as_many
     run(ModelMachine, url, examples, steps, shrink=kind != "hbase", fresh=times_as_many > 1)  # minutes on a cluster
+
+
+@pytest.mark.parametrize(("times_as_many", "steps"), SIZES)
+def test_it_is_so_too_where_every_collection_is_long(
+    url: str, kind: str, times_as_many: int, steps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trees, "LIMITS", trees.Limits(inline=1, leaf=4, fan=3))
+    examples = max(2, EXAMPLES[kind] // 2) * times_as_many
+    run(ModelMachine, url, examples, steps, shrink=kind != "hbase", fresh=times_as_many > 1)
 
 
 @pytest.mark.parametrize(("times_as_many", "steps"), SIZES)

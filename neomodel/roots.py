@@ -1,0 +1,54 @@
+"""The row that holds the roots of a model, seen as an object that contains them."""
+
+from typing import Any
+
+from neomodel import layout
+from neomodel.kinds import EClass
+from neomodel.long_cells import is_long, tokens_in
+from neomodel.metamodel import MANY, Class, Package, Reference
+from neomodel.objects import build
+from neomodel.packages import ANYTHING, ecore, link
+from neomodel.states import Stored
+from neomodel.stores import Row
+
+_ROOT_PACKAGE = link(
+    Package(
+        "neomodel",
+        "neomodel",
+        classifiers=[
+            Class(
+                layout.ROOT_CLASS,
+                features=[Reference(layout.ROOT_CONTENTS, ANYTHING, containment=True, upper=MANY)],
+            )
+        ],
+    ),
+    lambda _: ecore(),
+    build,
+)
+ROOT_KIND: EClass = _ROOT_PACKAGE.classifiers[layout.ROOT_CLASS]  # type: ignore[assignment]
+ROOTS = ROOT_KIND.features[layout.ROOT_CONTENTS]
+
+
+class RootState(Stored):
+    """The row that holds the roots. It is there from the start; the first write to it makes it."""
+
+    __slots__ = ()
+
+    @property
+    def kind(self) -> EClass:
+        return ROOT_KIND
+
+    @property
+    def place(self) -> None:
+        return None
+
+    def take(self, row: Row | None, epoch: int) -> None:
+        super().take(row or {}, epoch)
+
+    def swap_row(self, seen: Row, cells: Any) -> None:
+        whole = ROOTS.column not in seen or not is_long(cells.get(ROOTS.column) or b"")
+        tops = map(self.model.live.get, tokens_in(ROOTS, cells) if whole else ())
+        top = next((top for top in tops if top is not None), None)
+        if layout.NSURI not in seen and top is not None:
+            cells = {**cells, **layout.typed(top._neo.kind.ePackage.nsURI, layout.ROOT_CLASS)}
+        super().swap_row(seen, cells)
