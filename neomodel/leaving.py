@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from neomodel import layout
+from neomodel.entries import Kept
 from neomodel.kinds import EClass, EFeature
 from neomodel.mirrors import drop_tokens, mirror
 from neomodel.packages import ANYTHING, EPackage
@@ -80,6 +81,8 @@ def _value(element: "Element", feature: EFeature, leaving: "set[Element]") -> An
     if feature.computed:
         return UNSET
     raw = element._neo.raw(feature)
+    if feature.timeline and raw is not UNSET:
+        return Kept(raw, element._neo)
     if not feature.reference or raw is UNSET or raw is None:
         return list(raw) if feature.many else raw
     targets = [one for one in targets_of(element, feature) if not feature.containment or one not in leaving]

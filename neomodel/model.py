@@ -11,6 +11,7 @@ from neomodel.checks import checked
 from neomodel.codecs import decode_refs, encode_refs, key_text
 from neomodel.cohorts import BELIEVED, Cohort, Origin, Rows, likely
 from neomodel.collections import FeatureList
+from neomodel.entries import joined
 from neomodel.errors import InvalidValue, ReadOnly
 from neomodel.kinds import EClass, EFeature
 from neomodel.metamodel import MANY, Class, Package, Reference
@@ -347,6 +348,7 @@ class Model:
         state: Stored = held._neo if isinstance(held._neo, Stored) else Stored(self, oid)
         state.take(row, epoch)
         former = layout.place_of(row)
+        cells = joined(state.kind, row, cells)
         for feature in state.kind.features.values():
             if feature.reference and feature.many and feature.stored and feature.column in cells:
                 both = dict.fromkeys([*state.raw(feature), *decode_refs(cells[feature.column] or b"")])

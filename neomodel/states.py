@@ -155,7 +155,7 @@ class Stored:
         return self.model.kind_of(self.row if self.row is not None else self.read())
 
     def raw(self, feature: EFeature) -> Any:
-        """As of a transient object."""
+        """As of a transient object; of a timeline that has entries, the life they are of (see `layout`)."""
         if not feature.kept:
             return (self.aside or {}).get(feature.name, [] if feature.many else UNSET)
         cell = self.read().get(feature.column)
@@ -166,6 +166,8 @@ class Stored:
                 return self._decoded(feature, cell)
             if feature.reference:
                 return None if cell == codecs.NULL else cell.decode()
+            if feature.timeline:
+                return cell.decode()
             return codecs.decode_single(feature.codec, cell)
         except ValueError as exc:
             expected = "a reference" if feature.reference else feature.codec.expected

@@ -93,7 +93,7 @@ NONSENSE = {
         class_("A", attribute("a", id=True)), class_("B", attribute("b", id=True), supers="A")
     ),
     # features
-    "java.A.f | it is neither an attribute nor a reference": with_features(Feature("f", t("EInt"))),
+    "java.A.f | it is neither an attribute nor a reference nor a timeline": with_features(Feature("f", t("EInt"))),
     "java.A.f | its type http://java#Nil does not exist": with_features(attribute("f", "Nil")),
     "java.A.f | its type nowhere#X does not exist": with_features(
         attrs.evolve(reference("f", "A"), type=TypeName("nowhere", "X"))
