@@ -1,5 +1,6 @@
 """Timelines and what else happens to objects: storing, edits, leaving, moving, keys, reflection; what it costs."""
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 import neomodel as nm
+from neomodel.cli import main
 from neomodel.repository import Repository
 from neomodel.stores import Store, open_store
 from neomodel.stores.wrappers import Counting
@@ -211,6 +213,22 @@ def test_a_timeline_is_read_as_a_whole_and_never_set(model: nm.Model) -> None:
     assert told(lambda: Sensor(value="a")) == (
         "sensors.Sensor.value is 'a', expected no value: it is a timeline; record or retract entries of the new object"
     )
+
+
+def test_show_names_the_timelines_that_have_entries(
+    lmdb_url: str, connect: Callable[[str], Repository], capsys: pytest.CaptureFixture[str]
+) -> None:
+    repo = connect(lmdb_url)
+    repo.register(sensors)
+    sensor = stored(repo.create("m"), name="s")
+    sensor.level.record(1, event=1)
+
+    assert main(["show", "m", "--store", lmdb_url]) == 0
+    assert capsys.readouterr().out == f'sensors.Sensor {nm.oid(sensor)}  name="s"\n  level: a timeline\n'
+    assert main(["show", "m", str(nm.oid(sensor)), "--store", lmdb_url, "--json"]) == 0
+    (shown,) = json.loads(capsys.readouterr().out)["objects"]
+    assert (shown["timelines"], shown["attributes"]) == (["level"], {"name": "s"})
+    assert main(["stats", "m", "--store", lmdb_url]) == 0
 
 
 def test_a_wrong_value_or_time_is_refused_and_nothing_changes(model: nm.Model) -> None:
