@@ -51,7 +51,8 @@ class Timeline(Generic[T]):
     def record(self, value: T | None, *, event: Time) -> None:
         """Add an entry: from `event` on there is this value. One compare-and-swap of the object, done again if others
         were first; within `nm.edit`, part of its swap. Entries of an object that is not stored are stored with it. As
-        long as it is not written, what is recorded for the same event once more takes its place."""
+        long as it is not written, what is recorded for the same event once more takes its place. After `OutcomeUnknown`
+        it may be recorded again: at worst there is one version more, of the same value."""
         self._put(event, inserted(self._feature, checked(self._feature, value)))
 
     def retract(self, *, event: Time) -> None:

@@ -166,14 +166,17 @@ def test_an_object_takes_its_entries_to_another_model_with_their_times(model: nm
     assert list(then.value.entries(versions=True)) == entries
 
 
-def test_an_object_made_again_with_its_key_adds_its_entries(model: nm.Model) -> None:
+@pytest.mark.parametrize("at_once", [False, True])
+def test_an_object_made_again_with_its_key_adds_its_entries(model: nm.Model, at_once: bool) -> None:
     first, second, third = Gauge(number="1"), Gauge(number="1"), Gauge(number="1")
     first.value.record("a", event=1)
     second.value.record("b", event=1)
     second.level.record(2, event=1)
-    model.roots.append(first)
-    model.roots.append(second)
-    model.roots.append(third)
+    if at_once:
+        model.roots.extend([first, second, third])
+    else:
+        for gauge in (first, second, third):
+            model.roots.append(gauge)
 
     for gauge in (first, second, third, Repository(model.repository.store).open(model.name)["sensors.Gauge#1"]):
         assert plain(gauge.value.entries(versions=True)) == [(1, "a"), (1, "b")]
@@ -189,6 +192,9 @@ def test_two_timelines_of_one_key_in_two_models_do_not_become_one(model: nm.Mode
 
     assert "expected one without a timeline in both models" in told(lambda: target.gauges.append(mine))
     assert (list(target.gauges), mine.eResource, mine.value.at(), theirs.value.at()) == ([], model, "a", "b")
+    model.roots.remove(mine)
+    assert "expected one without a timeline in both models" in told(lambda: target.gauges.append(mine))
+    assert (list(target.gauges), mine.value.at(), theirs.value.at()) == ([], "a", "b")
 
 
 # reflection
