@@ -15,7 +15,7 @@ from neomodel.objects import build
 from neomodel.packages import EPackage, link
 from neomodel.registry import Registry
 from neomodel.stores import Store, open_store
-from neomodel.times import Time, microseconds
+from neomodel.times import Time, micros
 
 STABLE = "stable"
 
@@ -148,7 +148,7 @@ class Repository:
             raise self._no_model(name) from exc
         if as_of == STABLE:
             return now - self.store.settling
-        return None if as_of is None else microseconds(as_of, "as_of", otherwise=", or 'stable'")
+        return None if as_of is None else micros("as_of, if not 'stable',", as_of)
 
     def _no_model(self, name: str) -> ModelNotFound:
         return ModelNotFound(name, self.store.url, near(name, self.models()))

@@ -1,21 +1,19 @@
 """A timeline as users see it: what was the case at which time, and since when that is known."""
 
-import datetime
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from neomodel.checks import checked
 from neomodel.editing import redo
 from neomodel.entries import Entry, decoded, inserted, put, retracted, source
 from neomodel.errors import ObjectNotFound
 from neomodel.kinds import EFeature
-from neomodel.times import FIRST, LAST, Time, microseconds
+from neomodel.times import FIRST, LAST, Time, instant, micros
 
 if TYPE_CHECKING:
     from neomodel.objects import Element
 
 _ATTEMPTS = 20
-_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 T = TypeVar("T")
 
@@ -60,7 +58,7 @@ class Timeline(Generic[T]):
         self._put(event, retracted())
 
     def _put(self, event: Time, cell: bytes) -> None:
-        when = microseconds(event, f"the event time of an entry of {self._feature}")
+        when = micros(f"the event time of an entry of {self._feature}", event, first=FIRST)
         redo(lambda: put(self._obj._neo, self._feature, when, cell), attempts=_ATTEMPTS)
 
     # reading
@@ -107,16 +105,16 @@ class Timeline(Generic[T]):
 
 
 def _bound(given: Time | None, what: str, otherwise: int) -> int:
-    return otherwise if given is None else microseconds(given, what)
+    return otherwise if given is None else micros(what, given, first=FIRST)
 
 
 def _known(ingest: Time | None) -> int | None:
-    return None if ingest is None else microseconds(ingest, "ingest")
+    return None if ingest is None else micros("ingest", ingest)
 
 
-def _shown(event: int) -> Any:
+def _shown(event: int) -> str:
     """An event time as people read it, if it is of their times."""
     try:
-        return (_EPOCH + datetime.timedelta(microseconds=event)).isoformat()
+        return instant(event).isoformat()
     except OverflowError:
-        return event
+        return str(event)
