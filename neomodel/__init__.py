@@ -3,8 +3,9 @@
 This module is the public surface; everything in it is documented where it is defined.
 """
 
-from neomodel.declare import attribute, contains, derived, package, reference
+from neomodel.declare import attribute, contains, derived, package, reference, timeline
 from neomodel.editing import edit, redo
+from neomodel.entries import Entry
 from neomodel.errors import (
     Conflict,
     CorruptRow,
@@ -25,6 +26,7 @@ from neomodel.leaving import Deleted, delete
 from neomodel.model import Model
 from neomodel.objects import Element, identify, oid
 from neomodel.repository import Repository, connect
+from neomodel.timelines import Timeline
 
 __version__ = "0.1.0"
 
@@ -33,6 +35,7 @@ __all__ = [
     "CorruptRow",
     "Deleted",
     "Element",
+    "Entry",
     "FeatureNotFound",
     "IncompatibleMetamodel",
     "InvalidModel",
@@ -47,6 +50,7 @@ __all__ = [
     "ReadOnly",
     "Repository",
     "StoreUnavailable",
+    "Timeline",
     "attribute",
     "connect",
     "contains",
@@ -58,4 +62,5 @@ __all__ = [
     "package",
     "redo",
     "reference",
+    "timeline",
 ]

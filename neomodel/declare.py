@@ -48,8 +48,10 @@ from neomodel.metamodel import (
     Reference,
     TypeName,
 )
+from neomodel.metamodel import Timeline as TimelineValue
 from neomodel.objects import Access, Element, build
 from neomodel.packages import EPackage, ecore
+from neomodel.timelines import Timeline
 
 DECLARED: dict[str, "Declaration"] = {}
 """The packages that were declared in this process, by namespace."""
@@ -70,7 +72,7 @@ _NOTHING: Any = object()
 class _Spec:
     """What a declaration says of a feature beside its annotation."""
 
-    made: type[Attribute] | type[Reference]
+    made: type[Attribute | Reference | TimelineValue]
     options: dict[str, Any]
     default: Any = _NOTHING
 
@@ -91,6 +93,13 @@ def reference(*, opposite: str | None = None, **options: Any) -> Any:
 def contains(*, opposite: str | None = None, **options: Any) -> Any:
     """A reference to objects that live in this one."""
     return _Spec(Reference, {"opposite": opposite, "containment": True, **options})
+
+
+def timeline(*, type: str | None = None, annotations: Iterable[Annotation] = ()) -> Any:  # noqa: A002  Ecore's word
+    """A timeline of values of the annotated type, or of a narrower one as with `attribute`. An annotation
+    ``Timeline[int]`` says it too."""
+    options: dict[str, Any] = {"annotations": annotations}
+    return _Spec(TimelineValue, options if type is None else {**options, "type": TypeName(ECORE, type)})
 
 
 def derived(method: Callable[[Any], Any]) -> property:
@@ -281,15 +290,18 @@ def _feature(name: str, annotation: Any, spec: _Spec, package: Declaration, wher
     given = spec.default is not _NOTHING
     annotation, optional = _without_none(_meant(annotation, names, where))
     origin = typing.get_origin(annotation)
+    if origin is Timeline:
+        spec = attrs.evolve(spec, made=TimelineValue)
+        annotation = typing.get_args(annotation)[0]
     if origin in (list, set, frozenset):
         options.setdefault("upper", MANY)
         options.setdefault("ordered", origin is list)
         annotation = typing.get_args(annotation)[0]
-    elif not optional and not given and not options.get("derived"):
+    elif not optional and not given and not options.get("derived") and spec.made is not TimelineValue:
         options.setdefault("lower", 1)
     type_name, is_class = _type(_meant(annotation, names, where), package, where)
     made: type[Any] = Reference if is_class else spec.made
-    if is_class != (spec.made is Reference) and (spec.made is Reference or "type" in options):
+    if is_class != (spec.made is Reference) and (spec.made is not Attribute or "type" in options):
         raise InvalidModel(where, f"its type {type_name} is {'a' if is_class else 'no'} class")
     type_name = options.pop("type", type_name)
     if made is Attribute and origin is list:

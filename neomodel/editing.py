@@ -4,17 +4,19 @@ import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from neomodel.errors import Conflict, InvalidValue
-from neomodel.objects import Element
 from neomodel.states import Edit, Stored, Transient
+
+if TYPE_CHECKING:
+    from neomodel.objects import Element
 
 T = TypeVar("T")
 
 
 @contextmanager
-def edit(obj: Element) -> Iterator[Any]:
+def edit(obj: "Element") -> Iterator[Any]:
     """Make all changes of the object's own features in the block one compare-and-swap, written when the block ends.
 
     Reads of the object within the block see its changes, and otherwise the object as it was when the block began. The

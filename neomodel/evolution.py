@@ -16,6 +16,7 @@ from neomodel.metamodel import (
     Feature,
     Package,
     Reference,
+    Timeline,
     TypeName,
 )
 from neomodel.scope import Known, Scope, unknown
@@ -41,6 +42,7 @@ _KINDS: dict[type, str] = {
     Enum: "an enum",
     Attribute: "an attribute",
     Reference: "a reference",
+    Timeline: "a timeline",
     Feature: "a feature",
 }
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from neomodel import codecs, layout
 from neomodel.codecs import Codec
 from neomodel.errors import FeatureNotFound, InvalidModel, near
-from neomodel.metamodel import ECORE, Class, Classifier, Enum, Feature, Reference, TypeName
+from neomodel.metamodel import ECORE, Class, Classifier, Enum, Feature, Reference, Timeline, TypeName
 
 if TYPE_CHECKING:
     from neomodel.packages import EPackage
@@ -27,6 +27,7 @@ class EFeature:
         self.column = layout.column(value.name)
         self.many = value.many
         self.reference = isinstance(value, Reference)
+        self.timeline = isinstance(value, Timeline)
         self.containment = isinstance(value, Reference) and value.containment
         self.unique = value.unique or self.containment or getattr(value, "opposite", None) is not None
         """Whether it holds nothing twice. Children and mirrored references are so in any case, as with EMF's lists."""
@@ -64,10 +65,10 @@ class EFeature:
 
     @cached_property
     def codec(self) -> Codec:
-        """How values of an attribute are checked and stored."""
+        """How values of an attribute or a timeline are checked and stored."""
         if isinstance(self.eType, EDataType | EEnum):
             return self.eType.codec
-        raise InvalidModel(str(self), "it is an attribute, but its type is a class; declare a reference")
+        raise InvalidModel(str(self), "it holds values, but its type is a class; declare a reference")
 
     @cached_property
     def default(self) -> Any:
@@ -191,6 +192,10 @@ class EClass(EClassifier):
         return tuple(feature for feature in self.features.values() if feature.containment and feature.kept)
 
     @cached_property
+    def timelines(self) -> tuple[EFeature, ...]:
+        return tuple(feature for feature in self.features.values() if feature.timeline)
+
+    @cached_property
     def mirrored(self) -> tuple[EFeature, ...]:
         """The references whose other end lies in another row: those with an opposite, containment aside."""
         return tuple(
@@ -240,14 +245,14 @@ class EClass(EClassifier):
         return list(self.features.values())
 
     def eAllAttributes(self) -> list[EFeature]:
-        return [feature for feature in self.features.values() if not feature.reference]
+        return [feature for feature in self.features.values() if not feature.reference and not feature.timeline]
 
     def eAllReferences(self) -> list[EFeature]:
         return [feature for feature in self.features.values() if feature.reference]
 
     @property
     def eAttributes(self) -> list[EFeature]:
-        return [feature for feature in self.eStructuralFeatures if not feature.reference]
+        return [feature for feature in self.eStructuralFeatures if not feature.reference and not feature.timeline]
 
     @property
     def eReferences(self) -> list[EFeature]:

@@ -12,12 +12,21 @@ cell                 holds
 ``x:`` + feature …   what is too much to be read with the object: see `EXTENT`
 ===================  =====================================================================================
 
+**A timeline** has a cell for each event time, ``x:`` + feature + ``00`` + life + event, whose versions are what was
+recorded for it, each at its ingest time. The event is a signed number of 8 bytes, its sign bit flipped, all bits
+inverted: so the first cell from an event on is the latest one up to it. The *life*, 8 characters, is in the cell ``p:``
++ feature, which the first entry is written with: an object that is erased takes it along, so one that gets the same id
+has no part in what was recorded before. An entry is ``+`` and the value as a cell of an attribute has it, or ``-``.
+
 **The child's row decides containment.** What a container's cell lists is an index: an entry counts only if the row of
 the child names that container and feature. So moving an object is one compare-and-swap of its own row, and a crash
 between two rows leaves no object with two containers.
 """
 
+import secrets
+
 from neomodel.stores import VERSION, Cells, Row
+from neomodel.times import LAST
 
 FAMILIES = "pctx"
 CONTAINER = b"c:container"
@@ -32,6 +41,9 @@ OBJECT = (b"c:", b"p:", b"t:")
 TYPE = (b"t:",)
 """The columns that tell the class of an object."""
 
+_EXTENT = b"x:"  # all that is read with an object sorts before it
+_EVENT = 8  # bytes
+
 ROOT_CLASS = "RootEObject"
 ROOT_CONTENTS = "eContents"
 
@@ -41,20 +53,40 @@ def column(feature: str) -> bytes:
     return b"p:" + feature.encode()
 
 
-def extent(feature: str) -> bytes:
-    """What the columns of a feature start with in the family of extents."""
-    return b"x:" + feature.encode() + b"\0"
+def collection(feature: str) -> bytes:
+    """What the qualifiers of a long collection begin with."""
+    return feature.encode() + b"\0"
 
 
-def in_extent(qualifier: bytes) -> bytes:
-    """The column of a cell in the family of extents."""
-    return b"x:" + qualifier
+def new_life() -> str:
+    """What tells the entries of one object from those of others that had its id, and no more."""
+    return secrets.token_hex(4)
+
+
+def timeline(feature: str, life: str) -> bytes:
+    """What the qualifiers of the entries of a timeline begin with."""
+    return b"%s\0%s" % (feature.encode(), life.encode())
+
+
+def entry(timeline: bytes, event: int) -> bytes:
+    """The qualifier of the entry of an event time."""
+    return timeline + (LAST - event).to_bytes(_EVENT, "big")
+
+
+def event_of(qualifier: bytes) -> int:
+    """The event time of an entry."""
+    return LAST - int.from_bytes(qualifier[-_EVENT:], "big")
+
+
+def extent(qualifier: bytes) -> bytes:
+    """The column of what lies in `EXTENT`; of no qualifier, all of it."""
+    return _EXTENT + qualifier
 
 
 def split(cells: Cells) -> tuple[Cells, Cells]:
     """Those that are read with an object, and its extents."""
-    extents = {column: value for column, value in cells.items() if column[:2] == b"x:"}
-    return {column: value for column, value in cells.items() if column not in extents} if extents else cells, extents
+    extents = {column: value for column, value in cells.items() if column >= _EXTENT}
+    return {column: value for column, value in cells.items() if column < _EXTENT} if extents else cells, extents
 
 
 def placed(container: str | None, feature: str | None) -> dict[bytes, bytes | None]:
@@ -82,9 +114,9 @@ def place_of(row: Row) -> tuple[str, str] | None:
 
 
 def changed(row: Row, cells: Cells) -> Row:
-    """The row after these cells were written to it."""
+    """The row after these cells were written to it, as far as it is read with the object."""
     after = {**row, **cells}
-    return {name: value for name, value in after.items() if value is not None}
+    return {name: value for name, value in after.items() if value is not None and name < _EXTENT}
 
 
 def erased(row: Row) -> dict[bytes, bytes | None]:
@@ -106,13 +138,17 @@ __all__ = [
     "TYPE",
     "VERSION",
     "changed",
+    "collection",
     "column",
+    "entry",
     "erased",
+    "event_of",
     "extent",
-    "in_extent",
+    "new_life",
     "place_of",
     "placed",
     "split",
+    "timeline",
     "type_of",
     "typed",
 ]

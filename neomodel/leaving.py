@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from neomodel import layout
+from neomodel.entries import Kept
 from neomodel.kinds import EClass, EFeature
 from neomodel.long_cells import MANY, is_long
 from neomodel.mirrors import drop_tokens, mirror
@@ -82,6 +83,8 @@ def _value(element: "Element", feature: EFeature, leaving: "set[Element]") -> An
     if feature.computed:
         return UNSET
     raw = element._neo.raw(feature)
+    if feature.timeline and raw is not UNSET:
+        return Kept(raw, element._neo)
     if not feature.reference or raw is UNSET or raw is None:
         return list(raw) if feature.many else raw
     targets = [one for one in targets_of(element, feature) if not feature.containment or one not in leaving]
@@ -119,12 +122,15 @@ def erase(parts: list[Part], tops: int, *, for_good: bool = False) -> None:
 
 
 def _extents_erased(part: Part) -> Iterator[Mutation]:
-    """What removes the rest of a row that is erased, if there is any. It doesn't count any more, but it is much."""
-    if any(is_long(part.row.get(feature.column, b"")) for feature in part.kind.features.values() if feature.many):
-        key = part.state.oid.encode()
-        columns = (layout.in_extent(cell.qualifier) for cell in part.state.model.table.cells(key, layout.EXTENT))
-        while some := list(islice(columns, MANY)):
-            yield Mutation(key, dict.fromkeys(some))
+    """What removes the long collections of a row that is erased. They don't count any more, but they are much."""
+    key = part.state.oid.encode()
+    for feature in part.kind.features.values():
+        if feature.many and is_long(part.row.get(feature.column, b"")):
+            head = layout.collection(feature.name)
+            cells = part.state.model.table.cells(key, layout.EXTENT, head, head[:-1] + b"\1")
+            columns = (layout.extent(cell.qualifier) for cell in cells)
+            while some := list(islice(columns, MANY)):
+                yield Mutation(key, dict.fromkeys(some))
 
 
 @attrs.frozen

@@ -82,7 +82,7 @@ def written_by(feature: EFeature, tree: Tree) -> dict[bytes, bytes | None]:
 
 def column_of(feature: EFeature, name: bytes, rest: bytes) -> bytes:
     """A column of the list of that name: a letter and what it is of."""
-    return layout.extent(feature.name) + name + rest
+    return layout.extent(layout.collection(feature.name)) + name + rest
 
 
 def hint_of(feature: EFeature, name: bytes, value: Any) -> bytes:

@@ -46,7 +46,7 @@ class Annotation:
 
 @attrs.frozen(kw_only=True)
 class Feature:
-    """What attributes and references have in common. The defaults are Ecore's."""
+    """What attributes, references and timelines have in common. The defaults are Ecore's."""
 
     name: str = attrs.field(kw_only=False)
     type: TypeName = attrs.field(kw_only=False)
@@ -84,6 +84,12 @@ class Reference(Feature):
     resolve_proxies: bool = True
     keys: tuple[str, ...] = attrs.field(default=(), converter=_tuple)
     """Ecore's eKeys: attributes of the referenced class that tell the objects of this collection apart."""
+
+
+@attrs.frozen(kw_only=True)
+class Timeline(Feature):
+    """Holds values of a data type or an enum by the time they are of. Beside its type it has annotations only: all else
+    that features have stays at its default."""
 
 
 @attrs.frozen(kw_only=True)

@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 
 from neomodel.errors import InvalidModel
-from neomodel.metamodel import Attribute, Feature, Package, Reference
+from neomodel.metamodel import Attribute, Feature, Package, Reference, Timeline
 
 CLASS = "is"
 
@@ -103,7 +103,7 @@ def _items(hint: Any, length: int) -> list[Any]:
 def _choice(hint: Any) -> Mapping[str, type]:
     """The classes that are declared for a place, by name; none if it is for something plain."""
     if hint is Feature:
-        classes: tuple[Any, ...] = (Feature, Attribute, Reference)
+        classes: tuple[Any, ...] = (Feature, Attribute, Reference, Timeline)
     else:
         classes = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
     return {one.__name__: one for one in classes if attrs.has(one)}

@@ -11,6 +11,7 @@ from neomodel.checks import checked
 from neomodel.codecs import key_text
 from neomodel.cohorts import BELIEVED, Cohort, Origin, Rows, likely
 from neomodel.collections import FeatureList
+from neomodel.entries import joined
 from neomodel.errors import InvalidValue, ReadOnly
 from neomodel.kinds import EClass, EFeature
 from neomodel.long_cells import MANY, in_parts, tokens_in
@@ -288,7 +289,7 @@ class Model:
         epoch = self.put(chain.from_iterable(_writes(oid, cells) for oid, (_, cells) in reversed(new.items())))
         for oid, (element, cells) in new.items():
             element._neo = state = Stored(self, oid)
-            state.take(layout.changed({}, layout.split(cells)[0]), epoch)
+            state.take(layout.changed({}, cells), epoch)
             self.live[oid] = element
         for element, cells in pairs:
             if element._neo.model is None:
@@ -310,11 +311,14 @@ class Model:
         state: Stored = held._neo if isinstance(held._neo, Stored) else Stored(self, oid)
         state.take(row, epoch)
         former = layout.place_of(row)
+        cells = joined(state.kind, row, cells)
         for feature in state.kind.features.values():
             if feature.reference and feature.many and feature.stored and feature.column in cells:
                 before, came = state.raw(feature), tokens_in(feature, cells)
                 both = dict.fromkeys([*before, *came])
-                cells = {c: v for c, v in cells.items() if not c.startswith(layout.extent(feature.name))}
+                cells = {
+                    c: v for c, v in cells.items() if not c.startswith(layout.extent(layout.collection(feature.name)))
+                }
                 if isinstance(before, LongList):
                     cells |= before.cells_after([before.replacing(list(both))])
                 else:

@@ -15,11 +15,13 @@ from neomodel.kinds import EClass, EFeature
 from neomodel.metamodel import ECORE
 from neomodel.mirrors import current
 from neomodel.states import UNSET, Stored, Transient
+from neomodel.timelines import Timeline
 
 if TYPE_CHECKING:
     from neomodel.model import Model
 
 _SHOWN = 60  # characters of a value in a repr
+_RECORD = "record or retract entries"
 
 
 class Element:
@@ -40,6 +42,8 @@ class Element:
             feature = kind.feature(name)
             if feature.computed:
                 raise InvalidValue(str(feature), value, "no value: it is computed")
+            if feature.timeline:
+                raise InvalidValue(str(feature), value, f"no value: it is a timeline; {_RECORD} of the new object")
             if feature.reference:
                 references.append((feature, _acceptable(feature, value)))
             else:
@@ -66,7 +70,7 @@ class Element:
         state = self._neo
         try:
             kind = state.kind
-            named = [f for f in kind.features.values() if f.stored and not f.reference and not f.many]
+            named = [f for f in kind.features.values() if f.stored and not (f.reference or f.many or f.timeline)]
             named.sort(key=lambda f: (f.name != "name", not getattr(f.value, "id", False)))
             values = [(f.name, read(self, f)) for f in named if state.raw(f) is not UNSET]
         except ObjectNotFound as exc:
@@ -123,7 +127,7 @@ class Element:
         write(self, self._neo.kind.feature(feature), value)
 
     def eIsSet(self, feature: str | EFeature) -> bool:
-        """Whether the feature holds something of its own; a collection, whether it is not empty."""
+        """Whether the feature holds something of its own; a collection or a timeline, whether it is not empty."""
         found = self._neo.kind.feature(feature)
         if found.container:
             return read(self, found) is not None
@@ -208,7 +212,7 @@ def unload(obj: Element) -> None:
 
 
 def read(obj: Element, feature: EFeature) -> Any:
-    """What the feature reads as: a value, an object, None; a collection that is live."""
+    """What the feature reads as: a value, an object, None; a collection or a timeline that is live."""
     if feature.computed:
         return _computed(obj, feature)
     if feature.many:
@@ -218,6 +222,8 @@ def read(obj: Element, feature: EFeature) -> Any:
         return place[0] if place is not None and place[1].eOpposite is feature else None
     if feature.reference:
         return current(obj, feature)
+    if feature.timeline:
+        return Timeline(obj, feature)
     raw = obj._neo.raw(feature)
     return feature.default if raw is UNSET else raw
 
@@ -248,6 +254,8 @@ def _computed(obj: Element, feature: EFeature) -> Any:
 
 
 def _check_changeable(obj: Element, feature: EFeature) -> None:
+    if feature.timeline:
+        raise InvalidValue(f"{feature} of {obj!r}", "a timeline", f"a feature that is set as a whole; {_RECORD} of it")
     if feature.computed or not feature.changeable:
         raise InvalidValue(f"{feature} of {obj!r}", "not changeable", "a feature that is")
     if obj._neo.oid and feature in obj._neo.kind.key:

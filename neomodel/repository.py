@@ -1,6 +1,5 @@
 """A store with the metamodels and models in it."""
 
-import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -16,6 +15,7 @@ from neomodel.objects import build
 from neomodel.packages import EPackage, link
 from neomodel.registry import Registry
 from neomodel.stores import Store, open_store
+from neomodel.times import Time, micros
 
 STABLE = "stable"
 
@@ -110,7 +110,7 @@ class Repository:
             raise ModelExists(name, self.store.url) from exc
         return self._model(name, None)
 
-    def open(self, name: str, *, as_of: "int | datetime.datetime | str | None" = None) -> Model:
+    def open(self, name: str, *, as_of: Time | str | None = None) -> Model:
         """The model of that name, as it is, or as it was at a time (an aware datetime or microseconds since the epoch);
         ``"stable"`` is the latest time that nobody can write under any more. `ModelNotFound` if there is none."""
         at = self._time(name, as_of)
@@ -140,7 +140,7 @@ class Repository:
         model = self._open[name, at] = Model(self, name, at)
         return model
 
-    def _time(self, name: str, as_of: "int | datetime.datetime | str | None") -> int | None:
+    def _time(self, name: str, as_of: Time | str | None) -> int | None:
         _check_name(name)
         try:
             now = self.store.table(name).now()
@@ -148,11 +148,7 @@ class Repository:
             raise self._no_model(name) from exc
         if as_of == STABLE:
             return now - self.store.settling
-        if isinstance(as_of, datetime.datetime) and as_of.tzinfo is not None:
-            return round(as_of.timestamp() * 1_000_000)
-        if as_of is None or (isinstance(as_of, int) and not isinstance(as_of, bool)):
-            return as_of
-        raise InvalidValue("as_of", as_of, "an aware datetime, microseconds since the epoch, or 'stable'")
+        return None if as_of is None else micros("as_of, if not 'stable',", as_of)
 
     def _no_model(self, name: str) -> ModelNotFound:
         return ModelNotFound(name, self.store.url, near(name, self.models()))

@@ -7,11 +7,26 @@ rely on what the earlier ones found true. The text of default literals is left t
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+import attrs
+
 from neomodel.errors import InvalidModel
-from neomodel.metamodel import UNSPECIFIED, Attribute, Class, Classifier, Enum, Feature, Package, Reference, TypeName
+from neomodel.metamodel import (
+    UNSPECIFIED,
+    Attribute,
+    Class,
+    Classifier,
+    Enum,
+    Feature,
+    Package,
+    Reference,
+    Timeline,
+    TypeName,
+)
 from neomodel.scope import Known, Scope
 
 Faults = Iterator[tuple[str, str]]
+
+_OF_TIMELINES = ("name", "type", "annotations")
 
 
 def check(packages: Iterable[Package], known: Known) -> None:
@@ -172,12 +187,13 @@ def _inheritance(where: str, type_: TypeName, scope: Scope) -> Faults:
 
 def _feature(where: str, feature: Feature, scope: Scope) -> Faults:
     found = scope.classifier(feature.type)
-    if not isinstance(feature, Attribute | Reference):
-        yield where, "it is neither an attribute nor a reference"
+    if not isinstance(feature, Attribute | Reference | Timeline):
+        yield where, "it is neither an attribute nor a reference nor a timeline"
     if found is None:
         yield where, f"its type {feature.type} does not exist"
-    elif isinstance(feature, Attribute) and isinstance(found, Class):
-        yield where, f"an attribute can't have the type {feature.type}, which is a class"
+    elif isinstance(feature, Attribute | Timeline) and isinstance(found, Class):
+        what = "an attribute" if isinstance(feature, Attribute) else "a timeline"
+        yield where, f"{what} can't have the type {feature.type}, which is a class"
     elif isinstance(feature, Reference) and not isinstance(found, Class):
         yield where, f"a reference can't have the type {feature.type}, which is {_kind(found)}"
     yield from _bounds(where, feature)
@@ -193,6 +209,10 @@ def _bounds(where: str, feature: Feature) -> Faults:
     if feature.default is not None and (feature.many or isinstance(feature, Reference)):
         what = "a reference" if isinstance(feature, Reference) else "a feature of many values"
         yield where, f"{what} can't have a default, it has {feature.default!r}"
+    if isinstance(feature, Timeline):
+        for field in attrs.fields(Timeline):
+            if field.name not in _OF_TIMELINES and getattr(feature, field.name) != field.default:
+                yield where, f"a timeline has a type and annotations only, it has {field.name}"
 
 
 def _key(where: str, type_: TypeName, class_: Class, scope: Scope) -> Faults:
@@ -204,6 +224,8 @@ def _key(where: str, type_: TypeName, class_: Class, scope: Scope) -> Faults:
             yield where, f"its key names {name!r}, which it does not have"
         elif isinstance(found[1], Reference):
             yield where, f"its key names {name!r}, which is a reference"
+        elif isinstance(found[1], Timeline):
+            yield where, f"its key names {name!r}, which is a timeline"
         elif found[1].many:
             yield where, f"its key names {name!r}, which has many values"
         else:

@@ -108,7 +108,7 @@ class Edit:
 
     def stage(self, cells: Mapping[bytes, bytes | None]) -> None:
         self.cells |= cells
-        self.row = layout.changed(self.row, layout.split(cells)[0])
+        self.row = layout.changed(self.row, cells)
 
 
 class Stored:
@@ -165,7 +165,7 @@ class Stored:
         return self.model.kind_of(self.row if self.row is not None else self.read())
 
     def raw(self, feature: EFeature) -> Any:
-        """As of a transient object."""
+        """As of a transient object; of a timeline that has entries, the life they are of (see `layout`)."""
         if not feature.kept:
             return (self.aside or {}).get(feature.name, [] if feature.many else UNSET)
         cell = self.read().get(feature.column)
@@ -176,6 +176,8 @@ class Stored:
                 return self._decoded(feature, cell)
             if feature.reference:
                 return None if cell == codecs.NULL else cell.decode()
+            if feature.timeline:
+                return cell.decode()
             return codecs.decode_single(feature.codec, cell)
         except ValueError as exc:
             expected = "a reference" if feature.reference else feature.codec.expected
@@ -282,7 +284,7 @@ class Stored:
         if not self.model.table.swap(self.oid.encode(), version, cells):
             self.model.reload(self)
             raise Conflict(self.where(), _text(version), self.version)
-        self.take(layout.changed(seen, layout.split(cells)[0]), self.model.written())
+        self.take(layout.changed(seen, cells), self.model.written())
 
     @property
     def version(self) -> str:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from neomodel import layout
 from neomodel.amendments import Include
+from neomodel.entries import carry, check_room
 from neomodel.errors import Conflict, InvalidValue
 from neomodel.kinds import EFeature
 from neomodel.leaving import erase, gather, leave
@@ -35,6 +36,7 @@ def prepare(parent: "Element", feature: EFeature, children: "list[Element]") -> 
             holder, held = state.place
             above[id(element)] = holder._neo.oid, held.name
         state.oid = state.oid or model.new_oid(element, beside=above[id(element)][0])
+    check_room(model, [element._neo for element in elements])
     leaving = set(tops)
     return [(element, _cells(model, element, *above[id(element)], leaving)) for element in elements]
 
@@ -44,6 +46,7 @@ def _check_ids(model: "Model", children: "Iterable[Element]") -> None:
     made from a key is meant to."""
     coming = [child for child in children if isinstance(child._neo, Stored) and child._neo.model is not model]
     states = [element._neo for child in coming for element in subtree(child)]
+    check_room(model, states)
     keys = [state.oid.encode() for state in states if not state.kind.key]
     taken = model.table.get_many(keys, columns=layout.TYPE) if keys else {}
     for key in taken:
@@ -141,6 +144,7 @@ def _store(model: "Model", ready: Ready) -> None:
     elements = [element for element, _ in ready]
     far = list(_one_sided(elements))
     aside = [{f.name: e._neo.values[f.name] for f in _unkept(e)} for e in elements]
+    carry(model, elements)
     if ready:
         model.add(ready)
     for element, values in zip(elements, aside, strict=True):
@@ -183,7 +187,9 @@ def _cells(
         held = state.kind.features[name]
         if held.containment:
             raw = [child for child in raw if child not in leaving] if held.many else UNSET if raw in leaving else raw
-        if held.stored:
+        if held.timeline:
+            cells |= raw.cells(held)
+        elif held.stored:
             cells |= encode(held, _tokens(model, state.oid, held, raw))
     return cells
 

@@ -22,7 +22,7 @@ PACKAGES = ("neomodel", "metamodels", "spark")
 
 # From the bottom up. A module belongs to the longest name that fits; it may import from its own layer and those below.
 LAYERS = (
-    ("neomodel.errors",),
+    ("neomodel.errors", "neomodel.times"),
     ("neomodel.stores",),
     ("neomodel.codecs", "neomodel.ids", "neomodel.cluster"),
     ("neomodel.metamodel", "neomodel.metamodel_json", "neomodel.scope", "neomodel.soundness", "neomodel.evolution"),
@@ -36,9 +36,10 @@ LAYERS = (
         "neomodel.states",
         "neomodel.checks",
         "neomodel.mirrors",
+        "neomodel.entries",
     ),
     ("neomodel.changes", "neomodel.subtrees", "neomodel.leaving", "neomodel.storing", "neomodel.collections"),
-    ("neomodel.objects", "neomodel.declare", "neomodel.editing"),
+    ("neomodel.objects", "neomodel.timelines", "neomodel.declare", "neomodel.editing"),
     ("neomodel.roots", "neomodel.model", "neomodel.repository", "neomodel.xmi"),
     ("neomodel",),
     ("metamodels",),

@@ -180,7 +180,7 @@ def test_a_few_objects_of_a_large_model_cost_few_reads(
 def test_json_is_nested_and_complete(city: nm.Model, ann: str, run: Any) -> None:
     city["id1"].cover = b"\x00" * 1000
     kind = {"ns_uri": "http://library"}
-    nothing: dict[str, Any] = {"references": {}, "children": {}, "left_out": {}}
+    nothing: dict[str, Any] = {"timelines": [], "references": {}, "children": {}, "left_out": {}}
     book = {"class": "Book", **kind}
     reader = {"class": "Person", **kind, "id": ann}
 

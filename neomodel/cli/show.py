@@ -42,8 +42,9 @@ def show(
 
     With --json one object is printed, with values whole:
     - model: the name.
-    - objects: each has class, ns_uri, id, and by name its attributes,
-      references and children (objects again); left_out has how many children
+    - objects: each has class, ns_uri, id, the names of timelines that have
+      entries, and by name its attributes, references and children (objects
+      again); left_out has how many children
       of which features are not shown. A reference has class, ns_uri and id;
       model, if it leads to another; missing, if it leads nowhere.
       An object that is shown as its row has why and cells instead.

@@ -54,6 +54,8 @@ class Node:
     why: str = ""
     attributes: dict[EFeature, Any] = attrs.field(factory=dict)
     """Those that are set; of a collection a list."""
+    timelines: list[EFeature] = attrs.field(factory=list)
+    """Those that have entries, which are not read."""
     references: dict[EFeature, list[str]] = attrs.field(factory=dict)
     """Those that are set, as the row holds them."""
     branches: list[Branch] = attrs.field(factory=list)
@@ -110,6 +112,7 @@ def _node(element: Element) -> Node:
     try:
         kind = state.kind
         node.attributes = _attributes(state, kind)
+        node.timelines = [feature for feature in kind.timelines if state.raw(feature) is not UNSET]
         for feature in kind.eAllReferences():
             raw = state.raw(feature) if feature.stored else UNSET
             if raw is UNSET or raw == []:

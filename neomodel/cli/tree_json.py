@@ -23,6 +23,7 @@ def _node(node: Node, known: dict[str, Target]) -> dict[str, Any]:
     if node.why:
         return made | {"why": node.why, "cells": cells_as_json(node.row)}
     made["attributes"] = {f.name: _value(f, value) for f, value in node.attributes.items()}
+    made["timelines"] = [feature.name for feature in node.timelines]
     made["references"] = {f.name: _held(f, [known[token] for token in held]) for f, held in node.references.items()}
     made["children"] = {_name(branch): [_node(child, known) for child in branch.shown] for branch in node.branches}
     left_out = {_name(branch): branch.total - len(branch.shown) for branch in node.branches}

@@ -46,6 +46,8 @@ def _node(node: Node, known: dict[str, Target], indent: str) -> Iterator[str]:
     for feature, value in node.attributes.items():
         if feature not in named or len(_text(feature.codec, value)) > NAME:
             yield f"{indent}  {feature.name} = {_value(feature, value)}"
+    for feature in node.timelines:
+        yield f"{indent}  {feature.name}: a timeline"
     for feature, tokens in node.references.items():
         yield from _references(feature, [known[token] for token in tokens[:FEW]], len(tokens), indent + "  ")
     for branch in node.branches:

@@ -223,9 +223,11 @@ class LmdbTable(Table):
             wanted = set(check_columns(columns, entry.families))
             newest = self._inverse(until, entry)
             oldest = self._inverse(since, entry)
-            found = list(
-                itertools.islice(walk.versions(txn.cursor(), entry.cells + position, _end(entry, stop)), _CELLS)
-            )
+            parts = _parts(columns, entry) or walk.WHOLE
+            low, high = entry.cells + max(position, escape(start) + parts[0][0]), _end(entry, stop)
+            if stop == start + b"\0":  # one row: no more of it than was asked for
+                high = entry.cells + escape(start) + parts[-1][1]
+            found = list(itertools.islice(walk.versions(txn.cursor(), low, high), _CELLS))
             listed = []
             for stored_key, stored in found:
                 key, column = stored_key[ROW:-9].split(b"\0")

@@ -13,6 +13,7 @@ from neomodel.metamodel import (
     Literal,
     Package,
     Reference,
+    Timeline,
     TypeName,
 )
 
@@ -32,7 +33,11 @@ def reference(name: str, type_: str, **more: Any) -> Reference:
     return Reference(name, t(type_), **more)
 
 
-def class_(name: str, *features: Attribute | Reference, supers: str = "", **more: Any) -> Class:
+def timeline(name: str, type_: str = "EString", **more: Any) -> Timeline:
+    return Timeline(name, t(type_), **more)
+
+
+def class_(name: str, *features: Attribute | Reference | Timeline, supers: str = "", **more: Any) -> Class:
     return Class(name, features=features, supers=map(t, supers.split()), **more)
 
 

@@ -15,6 +15,7 @@ from neomodel.metamodel import (
     Literal,
     Package,
     Reference,
+    Timeline,
     TypeName,
 )
 
@@ -59,6 +60,7 @@ _feature: dict[str, st.SearchStrategy[Any]] = {
 features = st.one_of(
     made(Feature, **_feature),
     made(Attribute, **_feature, id=flags),
+    made(Timeline, **_feature),
     made(
         Reference,
         **_feature,

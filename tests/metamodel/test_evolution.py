@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from neomodel.evolution import breaks
 from neomodel.metamodel import (
+    ECORE,
     ECORE_DATA_TYPES,
     MANY,
     UNSPECIFIED,
@@ -21,7 +22,7 @@ from neomodel.metamodel import (
     Package,
     TypeName,
 )
-from tests.metamodel.java import JAVA, attribute, class_, java, package, reference, t
+from tests.metamodel.java import JAVA, attribute, class_, java, package, reference, t, timeline
 from tests.metamodel.packages import packages
 
 Change = Callable[[Package], Package]
@@ -159,12 +160,29 @@ def test_a_collection_that_must_hold_different_values_from_now_on_breaks() -> No
     assert breaks(new, old) == []
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (timeline("a"), attribute("a"), "is an attribute instead of a timeline"),
+        (attribute("a"), timeline("a"), "is a timeline instead of an attribute"),
+        (timeline("a", "ELong"), timeline("a", "EInt"), "has the type {0}EInt instead of {0}ELong"),
+        (timeline("a", "EInt"), timeline("a", "ELong"), None),
+        (timeline("a"), timeline("a", annotations=[Annotation("new")]), None),
+    ],
+)
+def test_a_timeline_stays_one_and_keeps_what_its_entries_are(old: Any, new: Any, told: str | None) -> None:
+    before, after = (package(class_("A", feature)) for feature in (old, new))
+
+    assert breaks(before, after) == ([] if told is None else [f"feature java.A.a {told.format(f'{ECORE}#')}"])
+
+
 COMPATIBLE: dict[str, Change] = {
     "nothing changed": lambda old: old,
     "a new class": with_(class_("New", supers="Type")),
     "a new enum": with_(Enum("New", literals=[PUBLIC])),
     "a new sub-package": lambda old: attrs.evolve(old, packages=[Package("new", "new"), *old.packages]),
     "a renamed sub-package": lambda old: attrs.evolve(old, packages=[attrs.evolve(old.packages[0], name="docs")]),
+    "a new timeline": of("Named", features=[timeline("a")]),
     "new features, one of them required": of("Named", features=[attribute("a"), attribute("b", lower=1)]),
     "a new literal": of("Visibility", literals=[PUBLIC, Literal("default", 2), PRIVATE]),
     "a lower bound of 0": feature("Element", "name", lower=0),

@@ -9,7 +9,7 @@ from neomodel import metamodel
 from neomodel.errors import InvalidModel
 from neomodel.metamodel import Attribute, Class, Enum, Feature, Literal, Package
 from neomodel.metamodel_json import dumps, loads
-from tests.metamodel.java import attribute, class_, java, package, t
+from tests.metamodel.java import attribute, class_, java, package, t, timeline
 from tests.metamodel.packages import packages
 
 
@@ -56,6 +56,16 @@ def test_the_stored_form_is_what_it_always_was() -> None:
         '{"is":"Enum","literals":[{"name":"public"},{"name":"private","text":"-","value":1}],"name":"Visibility"}],'
         '"name":"java","ns_uri":"http://java","packages":[{"name":"doc","ns_prefix":"d","ns_uri":"http://java/doc"}]}'
     )
+
+
+def test_a_timeline_is_stored_as_its_name_and_type() -> None:
+    given = package(class_("A", timeline("price", "EInt")))
+
+    assert (
+        b'{"is":"Timeline","name":"price","type":{"name":"EInt","ns_uri":"http://www.eclipse.org/emf/2002/Ecore"}}'
+        in dumps(given)
+    )
+    assert loads(dumps(given)) == given
 
 
 REFUSED = {

@@ -7,10 +7,10 @@ import attrs
 import pytest
 
 from neomodel.errors import InvalidModel
-from neomodel.metamodel import ECORE, MANY, UNSPECIFIED, Class, Enum, Feature, Literal, Package, TypeName
+from neomodel.metamodel import ECORE, MANY, UNSPECIFIED, Annotation, Class, Enum, Feature, Literal, Package, TypeName
 from neomodel.scope import unknown
 from neomodel.soundness import check
-from tests.metamodel.java import JAVA, attribute, class_, java, package, reference, t
+from tests.metamodel.java import JAVA, attribute, class_, java, package, reference, t, timeline
 
 A = class_("A")
 
@@ -50,6 +50,7 @@ def keyed(*key: str) -> Package:
         attribute("made", volatile=True, derived=True),
         attribute("fine"),
         reference("other", "Keyed"),
+        timeline("long"),
     ]
     return package(class_("Keyed", *features, key=key))
 
@@ -93,7 +94,7 @@ NONSENSE = {
         class_("A", attribute("a", id=True)), class_("B", attribute("b", id=True), supers="A")
     ),
     # features
-    "java.A.f | it is neither an attribute nor a reference": with_features(Feature("f", t("EInt"))),
+    "java.A.f | it is neither an attribute nor a reference nor a timeline": with_features(Feature("f", t("EInt"))),
     "java.A.f | its type http://java#Nil does not exist": with_features(attribute("f", "Nil")),
     "java.A.f | its type nowhere#X does not exist": with_features(
         attrs.evolve(reference("f", "A"), type=TypeName("nowhere", "X"))
@@ -118,7 +119,20 @@ NONSENSE = {
     "java.A.f | a feature of many values can't have a default, it has ''": with_features(
         attribute("f", upper=2, default="")
     ),
+    # timelines
+    "java.A.f | its type http://java#Nil does not exist ": with_features(timeline("f", "Nil")),
+    "java.A.f | a timeline can't have the type http://java#B, which is a class": with_features(timeline("f", "B")),
+    "java.A.f | a timeline has a type and annotations only, it has upper": with_features(timeline("f", upper=MANY)),
+    "java.A.f | a timeline has a type and annotations only, it has lower": with_features(timeline("f", lower=1)),
+    "java.A.f | a timeline has a type and annotations only, it has default": with_features(timeline("f", default="x")),
+    "java.A.f | a timeline has a type and annotations only, it has transient": with_features(
+        timeline("f", transient=True)
+    ),
+    "java.A.f | a timeline has a type and annotations only, it has changeable": with_features(
+        timeline("f", changeable=False)
+    ),
     # keys
+    "java.Keyed | its key names 'long', which is a timeline": keyed("long"),
     "java.Keyed | its key names 'nil', which it does not have": keyed("fine", "nil"),
     "java.Keyed | its key names 'many', which has many values": keyed("many"),
     "java.Keyed | its key names 'other', which is a reference": keyed("other"),
@@ -174,6 +188,7 @@ SOUND = {
         class_("C", supers="A"),
         class_("D", supers="B C"),
     ),
+    "timelines": with_features(timeline("f", "EInt"), timeline("g", "E", annotations=[Annotation("a")])),
     "classes of Ecore": package(class_("A", reference("to", "EClass"), supers="EObject")),
     "two features of Ecore's type": with_features(attribute("f", "EJavaObject"), reference("g", "EObject")),
 }

@@ -158,6 +158,11 @@ class Heavy:
         ),
         (lambda p: p.define(made({"x": int}, x=nm.attribute(type="ENumber"))), r"bad\.A\.x.*ENumber"),
         (lambda p: p.define(made({"x": str}, x=nm.contains())), r"bad\.A\.x .*no class"),
+        (lambda p: p.define(made({"x": "A"}, x=nm.timeline())), r"bad\.A\.x .*http://bad#A is a class"),
+        (lambda p: p.define(made({"x": nm.Timeline["A"]})), r"bad\.A\.x .*http://bad#A is a class"),
+        (lambda p: p.define(made({"x": "list[str]"}, x=nm.timeline())), r"bad\.A\.x .*type and annotations only"),
+        (lambda p: p.define(made({"x": nm.Timeline[int]}, x=5)), r"bad\.A\.x .*type and annotations only.*default"),
+        (lambda p: p.define(made({"x": str}, x=nm.timeline()), key=["x"]), r"bad\.A .*'x', which is a timeline"),
         (lambda p: p.define(made({"x": "A"}, x=nm.attribute(id=True))), r"bad\.A\.x .*not declared so.*'id'"),
         (lambda p: p.define(made({"x": str}, x=nm.attribute(colour=1))), r"bad\.A\.x .*not declared so.*'colour'"),
         (
