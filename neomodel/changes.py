@@ -18,7 +18,7 @@ from neomodel.kinds import EFeature
 from neomodel.leaving import leave
 from neomodel.mirrors import adjust, current, drop_tokens, holds, lies_in, may_hold, mirror_after
 from neomodel.states import UNSET, Stored, Transient
-from neomodel.storing import prepare, settle
+from neomodel.storing import give_ids, prepare, settle
 from neomodel.subtrees import check_free
 
 if TYPE_CHECKING:
@@ -251,6 +251,7 @@ def adopt(
         for child in children:
             child._neo.place = parent, feature
         return
+    give_ids(parent, feature, children)
     tokens = [ids.split_ref(state.token(child, feature))[1] for child in children]  # its model is ours then
     tokens = list(dict.fromkeys(tokens))  # two of one key are one
     ready = prepare(parent, feature, children)

@@ -182,11 +182,13 @@ class Model:
             raise InvalidValue(str(feature), target, "an object of the same repository; copy it here first")
         return ids.ref(state.oid, state.model.name)
 
-    def new_oid(self, element: Element, *, beside: str) -> str:
-        """An id for an object that gets stored: made of its key, else one of its own in the shard of its container."""
+    def new_oid(self, element: Element, *, beside: str, number: int = 0) -> str:
+        """An id for an object that gets stored: made of its key, else one of its own. That lies in the shard of
+        its container, if it is not one of too many there; roots have a shard each."""
         kind, values = element._neo.kind, element._neo
         if not kind.key:
-            return ids.oid_in(ids.shard_of(beside) or ids.shard())
+            root = beside == ids.ROOT
+            return ids.oid_in(ids.spread(self.name, number) if root else ids.shard_for(beside, number))
         parts = []
         for feature in kind.key:
             raw = values.raw(feature)

@@ -1,5 +1,6 @@
 """How objects come into a model: new ones with all they contain, those of elsewhere in it, those of other models."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -20,20 +21,32 @@ Ready = list[tuple["Element", dict[bytes, bytes | None]]]
 """New objects, each before what it contains, with their rows."""
 
 
+def give_ids(parent: "Element", feature: EFeature, children: "list[Element]") -> None:
+    """Give ids to those children that have none, by how many the container holds already: see `ids.shard_for`."""
+    state = parent._neo
+    held = len(state.raw(feature)) if feature.many else 0
+    for number, child in enumerate(children, held):
+        if isinstance(child._neo, Transient) and child._neo.oid is None:
+            child._neo.oid = state.model.new_oid(child, beside=state.oid, number=number)
+
+
 def prepare(parent: "Element", feature: EFeature, children: "list[Element]") -> Ready:
     """The rows of those children that are new, with all they contain. Whatever can't be stored is refused here, before
-    anything is written."""
+    anything is written. The children have ids already; what they contain gets them here."""
     model = parent._neo.model
     _check_ids(model, children)
     tops = [child for child in children if isinstance(child._neo, Transient)]
     elements = list(dict.fromkeys(element for top in tops for element in transient(top)))  # one top may lie in another
     above = {id(top): (parent._neo.oid, feature.name) for top in tops}
+    numbers: Counter[tuple[str, str]] = Counter()
     for element in elements:  # ids first: rows refer to one another
         state = element._neo
         if id(element) not in above:
             holder, held = state.place
             above[id(element)] = holder._neo.oid, held.name
-        state.oid = state.oid or model.new_oid(element, beside=above[id(element)][0])
+        place = above[id(element)]
+        state.oid = state.oid or model.new_oid(element, beside=place[0], number=numbers[place])
+        numbers[place] += 1
     leaving = set(tops)
     return [(element, _cells(model, element, *above[id(element)], leaving)) for element in elements]
 
