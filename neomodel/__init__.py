@@ -24,6 +24,7 @@ from neomodel.errors import (
 from neomodel.leaving import Deleted, delete
 from neomodel.model import Model
 from neomodel.objects import Element, identify, oid
+from neomodel.prefetching import prefetch
 from neomodel.repository import Repository, connect
 
 __version__ = "0.1.0"
@@ -56,6 +57,7 @@ __all__ = [
     "identify",
     "oid",
     "package",
+    "prefetch",
     "redo",
     "reference",
 ]

@@ -17,8 +17,9 @@ from neomodel.errors import InvalidValue
 from neomodel.kinds import EFeature
 from neomodel.leaving import leave
 from neomodel.mirrors import adjust, current, drop_tokens, holds, lies_in, may_hold, mirror_after
+from neomodel.naming import give_ids
 from neomodel.states import UNSET, Stored, Transient
-from neomodel.storing import give_ids, prepare, settle
+from neomodel.storing import prepare, settle
 from neomodel.subtrees import check_free
 
 if TYPE_CHECKING:

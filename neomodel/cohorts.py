@@ -8,6 +8,7 @@ it are read in the same call, 500 at most. A walk over n objects takes n / 500 c
 make no objects: what the application holds, and that alone, decides which objects stay in memory.
 """
 
+import math
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -55,17 +56,23 @@ class _Entry(NamedTuple):
 
 
 class Rows:
-    """Rows that were read, by id, with their cohorts."""
+    """Rows that were read, by id, with their cohorts: the last ones, as many as there is room for. Those of a store
+    that can't tell what others write are believed for a while, or, if `lasting`, as long as they are here."""
 
-    def __init__(self) -> None:
+    def __init__(self, more: int = 0, *, lasting: bool = False) -> None:
+        self._room = _ROOM + more
+        self._lasting = lasting
         self._entries: dict[str, _Entry] = {}
+
+    def __len__(self) -> int:
+        return len(self._entries)
 
     def put(self, oid: str, row: Row, cohort: Cohort, epoch: int, rivals: int, *, asked: bool) -> None:
         """Keep a row that was read in this epoch, after so many writes of others in this process."""
         self._entries.pop(oid, None)
-        until = time.monotonic() + (BELIEVED if asked else _AHEAD)
+        until = math.inf if self._lasting else time.monotonic() + (BELIEVED if asked else _AHEAD)
         self._entries[oid] = _Entry(row, cohort, epoch, rivals, until)
-        while len(self._entries) > _ROOM:
+        while len(self._entries) > self._room:
             del self._entries[next(iter(self._entries))]
 
     def ask(self, oid: str, epoch: int, rivals: int, *, watched: bool) -> tuple[Row, Cohort] | None:
@@ -78,7 +85,7 @@ class Rows:
         if not (entry.epoch == epoch if watched else entry.rivals == rivals and now < entry.until):
             del self._entries[oid]
             return None
-        if not watched:
+        if not watched and not self._lasting:
             self._entries[oid] = entry._replace(until=min(entry.until, now + BELIEVED))
         return entry.row, entry.cohort
 
@@ -98,10 +105,10 @@ def likely(model: "Model", origin: Origin | None) -> Iterator[str]:
     for oid in origin.cohort.after(origin.oid):
         row = model.known_row(oid)
         if row is not None:
-            yield from _led_to(row, origin.feature)
+            yield from led_to(row, origin.feature)
 
 
-def _led_to(row: Row, feature: EFeature | None) -> list[str]:
+def led_to(row: Row, feature: EFeature | None) -> list[str]:
     """The ids in this model that a row leads to."""
     if feature is None:
         place = layout.place_of(row)

@@ -34,8 +34,8 @@ EXACT = 96
 SHARDS = 0x10000
 """How many shards there are: ``0000`` to ``ffff``."""
 
-FANOUT = 1000
-"""Children of one container that share a shard."""
+FANOUT = 500
+"""Children of one container that share a shard: as many as are read in one call, which so goes to one region."""
 
 _STEP = 40503  # SHARDS over the golden ratio, and odd: n steps cut the shards evenly, whatever n is, and meet them all
 _DIGITS = "0123456789abcdefghijklmnopqrstuv"
@@ -54,7 +54,7 @@ _ESCAPED = re.compile("[\0-,~-\xa0]")
 def shard_for(container: str, number: int) -> str:
     """The shard of the child with that number, from 0, of the object with that id, however many others follow.
 
-    The first 1,000 have the shard of their container. Each further 1,000, with all they contain, have another one, so
+    The first 500 have the shard of their container. Each further 500, with all they contain, have another one, so
     that no key range takes in all of a container that grows without end. Children of an object whose own id is not
     random have shards of their own from the first one on. Whoever asks gets the same answer, and needs no store for it.
     """

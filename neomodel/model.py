@@ -8,19 +8,21 @@ from weakref import WeakValueDictionary
 
 from neomodel import ids, layout
 from neomodel.checks import checked
-from neomodel.codecs import decode_refs, encode_refs, key_text
+from neomodel.codecs import decode_refs, encode_refs
 from neomodel.cohorts import BELIEVED, Cohort, Origin, Rows, likely
 from neomodel.collections import FeatureList
 from neomodel.errors import InvalidValue, ReadOnly
 from neomodel.kinds import EClass, EFeature
 from neomodel.metamodel import MANY, Class, Package, Reference
 from neomodel.mirrors import drop_tokens
+from neomodel.naming import key_part, new_oid
 from neomodel.objects import Element, Unloaded, build, unload
 from neomodel.packages import ANYTHING, ecore, link
-from neomodel.states import UNSET, Gone, Stored, Transient, together
+from neomodel.states import Gone, Stored, Transient, together
 from neomodel.stores import Mutation, Row
 
 if TYPE_CHECKING:
+    from neomodel.prefetching import Hint
     from neomodel.repository import Repository
 
 PAGE = 500  # rows read or written in one call
@@ -85,6 +87,7 @@ class Model:
         self._epoch = 0
         self._writes = _writes_of(repository.store.url, name)
         self._rows = Rows()
+        self.hint: Hint | None = None
         self._watched = as_of is not None
         self._rivals = 0
         """How often others in this process were seen to have written, where the store can't tell of writes."""
@@ -129,7 +132,7 @@ class Model:
         if not names or set(given) != set(key):
             raise InvalidValue(f"what to find {kind} by", sorted(key), f"the first ones of its key {names}")
         values = {f.name: checked(f, key[f.name]) for f in kind.key[: len(key)]}
-        parts = [_key_part(f, values[f.name], kind) for f in kind.key[: len(key)]]
+        parts = [key_part(f, values[f.name], kind) for f in kind.key[: len(key)]]
         start, stop = ids.natural_range(kind.ePackage.nsPrefix, kind.name, parts)
         epoch = self.epoch()
         for found, row in self.table.scan(start, stop, at=self.as_of, columns=layout.OBJECT):
@@ -173,7 +176,7 @@ class Model:
         if isinstance(state, Gone):
             raise InvalidValue(str(feature), target, "an object that is still there")
         if isinstance(state, Transient):
-            state.oid = state.oid or self.new_oid(target, beside=beside)
+            state.oid = state.oid or new_oid(target, self.name, beside=beside)
             self.live.setdefault(state.oid, target)
             return state.oid
         if state.model is self:
@@ -181,19 +184,6 @@ class Model:
         if state.model.repository is not self.repository:
             raise InvalidValue(str(feature), target, "an object of the same repository; copy it here first")
         return ids.ref(state.oid, state.model.name)
-
-    def new_oid(self, element: Element, *, beside: str, number: int = 0) -> str:
-        """An id for an object that gets stored: made of its key, else one of its own. That lies in the shard of
-        its container, if it is not one of too many there; roots have a shard each."""
-        kind, values = element._neo.kind, element._neo
-        if not kind.key:
-            root = beside == ids.ROOT
-            return ids.oid_in(ids.spread(self.name, number) if root else ids.shard_for(beside, number))
-        parts = []
-        for feature in kind.key:
-            raw = values.raw(feature)
-            parts.append(_key_part(feature, feature.default if raw is UNSET else raw, element))
-        return ids.natural(kind.ePackage.nsPrefix, kind.name, parts)
 
     def kind_of(self, row: Row) -> EClass:
         """The class of the object in a row."""
@@ -240,7 +230,7 @@ class Model:
         missing = [one for one in states if one.edit is None and (one.row is None or one.epoch != epoch)]
         missing = [state for state in missing if not self._has_row(state, epoch)]
         new = all(state.row is None for state in missing)
-        if len(missing) == 1 and not (new and (origin or missing[0].cohort)):
+        if len(missing) == 1 and not (new and (origin or missing[0].cohort or self.hint)):
             self.reload(missing[0])
             return
         remaining = iter(missing)
@@ -251,9 +241,27 @@ class Model:
                     break
                 if self.known_row(oid) is None:
                     oids.setdefault(oid)
-            self._read(list(oids), {state.oid: state for state in page}, epoch)
+            found = self._read(list(oids), {state.oid: state for state in page}, epoch)
+            if new and self.hint:
+                self.hint.follow(self, found)
 
-    def _read(self, oids: list[str], wanted: dict[str, Stored], epoch: int) -> None:
+    def read_ahead(self, oids: Iterable[str], room: int) -> dict[str, Row]:
+        """Have rows that may be wanted later; returns those that had to be read, at most so many, 500 in a call."""
+        epoch = self.epoch()
+        found: dict[str, Row] = {}
+        known = self._rows.ask
+        missing = (oid for oid in oids if known(oid, epoch, self._rivals, watched=self._watched) is None)
+        ahead = islice(missing, room)
+        while page := list(islice(ahead, PAGE)):
+            found |= self._read(page, {}, epoch)
+        return found
+
+    def expect(self, hint: "Hint | None") -> None:
+        """Read ahead by a hint from now on, or by none. What was read ahead before is forgotten."""
+        self.hint = hint
+        self._rows = Rows(hint.rows, lasting=True) if hint else Rows()
+
+    def _read(self, oids: list[str], wanted: dict[str, Stored], epoch: int) -> dict[str, Row]:
         """Read rows, for objects that want them and ahead."""
         rows = self.table.get_many([oid.encode() for oid in oids], at=self.as_of, columns=layout.OBJECT)
         cohort = Cohort(oids)
@@ -261,10 +269,12 @@ class Model:
             row = rows.get(oid.encode())
             state = wanted.get(oid)
             if row is not None:
-                self._rows.put(oid, row, cohort, epoch, self._rivals, asked=state is not None)
+                asked = state is not None and len(wanted) == 1  # of several, the others come later
+                self._rows.put(oid, row, cohort, epoch, self._rivals, asked=asked)
             if state is not None:
                 state.take(row, epoch)
                 state.cohort = cohort
+        return {key.decode(): row for key, row in rows.items()}
 
     def forget_row(self, oid: str) -> None:
         """Before a row is written."""
@@ -372,13 +382,6 @@ def _kind(cls: Any) -> EClass:
     if not isinstance(kind, EClass):
         raise InvalidValue("a class of a metamodel", cls, "one of a registered package, such as java.Package")
     return kind
-
-
-def _key_part(feature: EFeature, value: Any, whose: Any) -> str:
-    try:
-        return key_text(feature.codec, value)
-    except ValueError as exc:
-        raise InvalidValue(f"{feature} of {whose!r}", value, "a value with a place in an order: it is a key") from exc
 
 
 _all_writes: dict[tuple[str, str], list[int]] = {}

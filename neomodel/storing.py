@@ -9,6 +9,7 @@ from neomodel.errors import Conflict, InvalidValue
 from neomodel.kinds import EFeature
 from neomodel.leaving import erase, gather, leave
 from neomodel.mirrors import adjust, drop_tokens, lies_in, mirror
+from neomodel.naming import new_oid
 from neomodel.states import UNSET, Gone, Stored, Transient, encode
 from neomodel.stores import VERSION, successor
 from neomodel.subtrees import subtree, targets_of, transient
@@ -19,15 +20,6 @@ if TYPE_CHECKING:
 
 Ready = list[tuple["Element", dict[bytes, bytes | None]]]
 """New objects, each before what it contains, with their rows."""
-
-
-def give_ids(parent: "Element", feature: EFeature, children: "list[Element]") -> None:
-    """Give ids to those children that have none, by how many the container holds already: see `ids.shard_for`."""
-    state = parent._neo
-    held = len(state.raw(feature)) if feature.many else 0
-    for number, child in enumerate(children, held):
-        if isinstance(child._neo, Transient) and child._neo.oid is None:
-            child._neo.oid = state.model.new_oid(child, beside=state.oid, number=number)
 
 
 def prepare(parent: "Element", feature: EFeature, children: "list[Element]") -> Ready:
@@ -45,7 +37,7 @@ def prepare(parent: "Element", feature: EFeature, children: "list[Element]") -> 
             holder, held = state.place
             above[id(element)] = holder._neo.oid, held.name
         place = above[id(element)]
-        state.oid = state.oid or model.new_oid(element, beside=place[0], number=numbers[place])
+        state.oid = state.oid or new_oid(element, model.name, beside=place[0], number=numbers[place])
         numbers[place] += 1
     leaving = set(tops)
     return [(element, _cells(model, element, *above[id(element)], leaving)) for element in elements]

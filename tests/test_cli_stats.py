@@ -157,12 +157,12 @@ def test_no_wide_row_is_read_whole(city: nm.Model, monkeypatch: pytest.MonkeyPat
 
 def test_the_share_of_containments_inside_one_shard_is_told(repository: nm.Repository, run: Any) -> None:
     model = repository.create("spread")
-    model.roots.append(library.Library(name="Town", books=[library.Book(title="t") for _ in range(FANOUT + 500)]))
+    model.roots.append(library.Library(name="Town", books=[library.Book(title="t") for _ in range(FANOUT + 1000)]))
     model.roots[0].people.append(library.Person(email="ann@example.org"))  # her id has no shard
 
     assert json.loads(run("stats", "spread", "--json"))["containments"] == {
-        "edges": FANOUT + 501,
+        "edges": FANOUT + 1001,
         "inside": FANOUT,
-        "share": pytest.approx(FANOUT / (FANOUT + 501)),
+        "share": pytest.approx(FANOUT / (FANOUT + 1001)),
     }
-    assert "inside one shard: 1,000 of 1,501 (66.6%)" in run("stats", "spread")
+    assert "inside one shard: 500 of 1,501 (33.3%)" in run("stats", "spread")

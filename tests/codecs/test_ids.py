@@ -58,7 +58,7 @@ def counted(shards: Iterable[str], parts: int) -> list[int]:
     return [found[part] for part in range(parts)]
 
 
-def test_the_first_children_have_the_shard_of_their_container_and_each_further_thousand_another() -> None:
+def test_the_first_children_have_the_shard_of_their_container_and_the_further_ones_others() -> None:
     container = oid_in("3fa9")
     shards = [shard_for(container, number) for number in range(20 * FANOUT)]
 
@@ -69,7 +69,7 @@ def test_the_first_children_have_the_shard_of_their_container_and_each_further_t
 
 
 def test_containers_of_one_shard_spread_over_different_ones() -> None:
-    """Or the second thousand of all of them would make one shard hot."""
+    """Or the further children of all of them would make one shard hot."""
     assert len({shard_for(oid_in("3fa9"), FANOUT) for _ in range(500)}) > 490
 
 

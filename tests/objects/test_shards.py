@@ -111,19 +111,19 @@ def test_the_regions_of_a_new_model_are_about_equal_after_a_bulk_load(
     model: nm.Model, figures: Callable[[str], None], request: pytest.FixtureRequest
 ) -> None:
     """On a store of fixed regions the ids have to do it; LMDB cuts its ranges by what is stored."""
-    classes = [Shelf(name=f"s{n}", books=[Book(name="a"), Book(name="b")]) for n in range(8 * FANOUT)]
+    classes = [Shelf(name=f"s{n}", books=[Book(name="a"), Book(name="b")]) for n in range(16 * FANOUT)]
     model.roots.append(Shelf(name="top", inner=classes))
 
     counted = count(model.table, lambda _: None)
 
     regions, rows = len(counted.regions), [size["rows"] for _, size in counted.regions]
     ratios = [counted.largest_over_mean(unit) for unit in ("rows", "bytes")]
-    assert sum(rows) == 24 * FANOUT + 2  # and the top, and the row of the roots
+    assert sum(rows) == 48 * FANOUT + 2  # and the top, and the row of the roots
     assert regions == {"memory": 1, "lmdb": 2, "hbase": 4}[request.node.callspec.params["url"]]
     assert ratios[0] is not None
     assert ratios[0] < 1.6, rows
     figures(
-        f"{24 * FANOUT + 1:,} objects at once on {request.node.callspec.params['url']}: {regions} regions, largest over"
+        f"{48 * FANOUT + 1:,} objects at once on {request.node.callspec.params['url']}: {regions} regions, largest over"
         f" mean {ratios[0]:.2f} by rows and {ratios[1]:.2f} by bytes; {counted.inside:.1%} of containments in one shard"
     )
 
