@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 from neomodel import ids, layout
 from neomodel.checks import checked
 from neomodel.codecs import decode_refs, encode_refs
-from neomodel.cohorts import BELIEVED, Cohort, Origin, Rows, likely
+from neomodel.cohorts import BELIEVED, Cohort, Origin, Rows, likely, outdated
 from neomodel.collections import FeatureList
 from neomodel.errors import InvalidValue, ReadOnly
 from neomodel.kinds import EClass, EFeature
@@ -224,23 +224,22 @@ class Model:
         state.take(self.table.get(state.oid.encode(), at=self.as_of, columns=layout.OBJECT), epoch)
 
     def want(self, states: list[Stored], origin: Origin | None) -> None:
-        """Have the rows of these objects, as they are now. What has to be read is read 500 at a time; if the objects
-        are met for the first time, an answer that has room is filled with what may be wanted next: see `cohorts`."""
+        """Have the rows of these objects, as they are now. What has to be read is read 500 at a time, and an answer
+        that has room is filled with what may be wanted next: see `cohorts`."""
         epoch = self.epoch()
         missing = [one for one in states if one.edit is None and (one.row is None or one.epoch != epoch)]
         missing = [state for state in missing if not self._has_row(state, epoch)]
         new = all(state.row is None for state in missing)
-        if len(missing) == 1 and not (new and (origin or missing[0].cohort or self.hint)):
+        if len(missing) == 1 and not (missing[0].cohort or (new and (origin or self.hint))):
             self.reload(missing[0])
             return
         remaining = iter(missing)
         while page := list(islice(remaining, PAGE)):
             oids = dict.fromkeys(state.oid for state in page)
-            for oid in self._guessed(page[0], origin) if new else ():
+            for oid in self._guessed(page[0], origin, epoch) if new else outdated(self, page[0], epoch):
                 if len(oids) >= PAGE:
                     break
-                if self.known_row(oid) is None:
-                    oids.setdefault(oid)
+                oids.setdefault(oid)
             found = self._read(list(oids), {state.oid: state for state in page}, epoch)
             if new and self.hint:
                 self.hint.follow(self, found)
@@ -249,8 +248,8 @@ class Model:
         """Have rows that may be wanted later; returns those that had to be read, at most so many, 500 in a call."""
         epoch = self.epoch()
         found: dict[str, Row] = {}
-        known = self._rows.ask
-        missing = (oid for oid in oids if known(oid, epoch, self._rivals, watched=self._watched) is None)
+        known = self._rows.believes
+        missing = (oid for oid in oids if not known(oid, epoch, self._rivals, watched=self._watched))
         ahead = islice(missing, room)
         while page := list(islice(ahead, PAGE)):
             found |= self._read(page, {}, epoch)
@@ -264,10 +263,12 @@ class Model:
     def _read(self, oids: list[str], wanted: dict[str, Stored], epoch: int) -> dict[str, Row]:
         """Read rows, for objects that want them and ahead."""
         rows = self.table.get_many([oid.encode() for oid in oids], at=self.as_of, columns=layout.OBJECT)
-        cohort = Cohort(oids)
+        new = Cohort(oids)
         for oid in oids:
             row = rows.get(oid.encode())
             state = wanted.get(oid)
+            again = state is not None and state.row is not None and state.cohort  # once met, always together
+            cohort = again or new
             if row is not None:
                 asked = state is not None and len(wanted) == 1  # of several, the others come later
                 self._rows.put(oid, row, cohort, epoch, self._rivals, asked=asked)
@@ -288,9 +289,16 @@ class Model:
         state.cohort = found[1]
         return True
 
-    def _guessed(self, state: Stored, origin: Origin | None) -> Iterator[str]:
+    def _guessed(self, state: Stored, origin: Origin | None, epoch: int) -> Iterator[str]:
         """What may be wanted next: those that were met together with an object, and where those it came by lead to."""
-        return chain(state.cohort.after(state.oid) if state.cohort else (), likely(self, origin))
+        guesses = chain(state.cohort.after(state.oid) if state.cohort else (), likely(self, origin))
+        return (oid for oid in guesses if not self._believes(oid, epoch))
+
+    def _believes(self, oid: str, epoch: int) -> bool:
+        held = self.live.get(oid)
+        if held is not None and isinstance(held._neo, Stored) and held._neo.row is not None:
+            return True  # it is read again, with others, when it is touched
+        return self._rows.believes(oid, epoch, self._rivals, watched=self._watched)
 
     def known_row(self, oid: str) -> Row | None:
         """A row that is known, be it outdated."""
