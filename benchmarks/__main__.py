@@ -2,8 +2,8 @@
 
 import sys
 
-from benchmarks import hbase_store, lmdb_store
+from benchmarks import hbase_store, lmdb_store, objects
 
-tables = [lmdb_store.report(), *hbase_store.report()]
+tables = [lmdb_store.report(), *hbase_store.report(), *objects.report()]
 print("\n\n".join(tables))
 sys.exit(any("**below**" in text for text in tables))

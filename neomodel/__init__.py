@@ -25,6 +25,7 @@ from neomodel.errors import (
 from neomodel.leaving import Deleted, delete
 from neomodel.model import Model
 from neomodel.objects import Element, identify, oid
+from neomodel.prefetching import prefetch
 from neomodel.repository import Repository, connect
 from neomodel.timelines import Timeline
 
@@ -60,6 +61,7 @@ __all__ = [
     "identify",
     "oid",
     "package",
+    "prefetch",
     "redo",
     "reference",
     "timeline",

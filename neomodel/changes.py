@@ -19,6 +19,7 @@ from neomodel.errors import InvalidValue
 from neomodel.kinds import EFeature
 from neomodel.leaving import leave
 from neomodel.mirrors import adjust, current, drop_tokens, holds, lies_in, may_hold, mirror_after
+from neomodel.naming import give_ids
 from neomodel.states import UNSET, Stored, Transient
 from neomodel.storing import prepare, settle
 from neomodel.subtrees import check_free
@@ -238,6 +239,7 @@ def adopt(
         for child in children:
             child._neo.place = parent, feature
         return
+    give_ids(parent, feature, children)
     tokens = [ids.split_ref(state.token(child, feature))[1] for child in children]  # its model is ours then
     tokens = list(dict.fromkeys(tokens))  # two of one key are one
     ready = prepare(parent, feature, children)

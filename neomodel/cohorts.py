@@ -2,12 +2,14 @@
 
 Objects whose rows came in one answer are a *cohort*. When one of them leads somewhere, the others are likely to lead
 there next: so when the target of a reference, a child or a container of one has to be read, those of the members after
-it are read in the same call, 500 at most. A walk over n objects takes n / 500 calls for each step, whatever it does.
+it are read in the same call, 500 at most; and when one is outdated, those after it that are held. A walk over n
+objects takes n / 500 calls for each step, whatever it does.
 
 `Rows` has room for a few thousand rows, those that nobody has asked for yet and those that were asked for lately. They
 make no objects: what the application holds, and that alone, decides which objects stay in memory.
 """
 
+import math
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,6 +21,7 @@ from neomodel.stores import Row
 
 if TYPE_CHECKING:
     from neomodel.model import Model
+    from neomodel.states import Stored
 
 _ROOM = 5000  # rows
 _AHEAD = 1.0  # seconds for which a row that was read ahead is believed, where a store can't tell what others write
@@ -56,32 +59,42 @@ class _Entry(NamedTuple):
 
 
 class Rows:
-    """Rows that were read, by id, with their cohorts."""
+    """Rows that were read, by id, with their cohorts: the last ones, as many as there is room for. Those of a store
+    that can't tell what others write are believed for a while, or, if `lasting`, as long as they are here."""
 
-    def __init__(self) -> None:
+    def __init__(self, more: int = 0, *, lasting: bool = False) -> None:
+        self._room = _ROOM + more
+        self._lasting = lasting
         self._entries: dict[str, _Entry] = {}
+
+    def __len__(self) -> int:
+        return len(self._entries)
 
     def put(self, oid: str, row: Row, cohort: Cohort, epoch: int, rivals: int, *, asked: bool) -> None:
         """Keep a row that was read in this epoch, after so many writes of others in this process."""
         self._entries.pop(oid, None)
-        until = time.monotonic() + (BELIEVED if asked else _AHEAD)
+        until = math.inf if self._lasting else time.monotonic() + (BELIEVED if asked else _AHEAD)
         self._entries[oid] = _Entry(row, cohort, epoch, rivals, until)
-        while len(self._entries) > _ROOM:
+        while len(self._entries) > self._room:
             del self._entries[next(iter(self._entries))]
 
     def ask(self, oid: str, epoch: int, rivals: int, *, watched: bool) -> tuple[Row, Cohort] | None:
         """A row that may still be believed: where the store tells of every write, in the epoch in which it was read,
         elsewhere for a while, unless others in this process have written."""
+        if not self.believes(oid, epoch, rivals, watched=watched):
+            self.forget(oid)
+            return None
+        entry = self._entries[oid]
+        if not watched and not self._lasting:
+            self._entries[oid] = entry._replace(until=min(entry.until, time.monotonic() + BELIEVED))
+        return entry.row, entry.cohort
+
+    def believes(self, oid: str, epoch: int, rivals: int, *, watched: bool) -> bool:
+        """Whether `ask` would find a row."""
         entry = self._entries.get(oid)
         if entry is None:
-            return None
-        now = time.monotonic()
-        if not (entry.epoch == epoch if watched else entry.rivals == rivals and now < entry.until):
-            del self._entries[oid]
-            return None
-        if not watched:
-            self._entries[oid] = entry._replace(until=min(entry.until, now + BELIEVED))
-        return entry.row, entry.cohort
+            return False
+        return entry.epoch == epoch if watched else entry.rivals == rivals and time.monotonic() < entry.until
 
     def peek(self, oid: str) -> Row | None:
         """A row to guess by, believed or not."""
@@ -99,10 +112,18 @@ def likely(model: "Model", origin: Origin | None) -> Iterator[str]:
     for oid in origin.cohort.after(origin.oid):
         row = model.known_row(oid)
         if row is not None:
-            yield from _led_to(row, origin.feature)
+            yield from led_to(row, origin.feature)
 
 
-def _led_to(row: Row, feature: EFeature | None) -> list[str]:
+def outdated(model: "Model", state: "Stored", epoch: int) -> Iterator[str]:
+    """The ids of objects that are held, met together with one that is outdated, and so themselves."""
+    for oid in state.cohort.after(state.oid) if state.cohort else ():
+        held = model.live.get(oid)
+        if held is not None and held._neo.model is model and held._neo.epoch != epoch:
+            yield oid
+
+
+def led_to(row: Row, feature: EFeature | None) -> list[str]:
     """The ids in this model that a row leads to."""
     if feature is None:
         place = layout.place_of(row)
@@ -111,4 +132,4 @@ def _led_to(row: Row, feature: EFeature | None) -> list[str]:
     if cell is None or cell == codecs.NULL or is_long(cell):
         return []
     tokens = codecs.decode_refs(cell) if feature.many else [cell.decode()]
-    return [token for token in tokens if not token.startswith("@")]
+    return ids.local(tokens)

@@ -3,7 +3,8 @@
 Three kinds, which can't be taken for one another as long as given ids keep clear of the other two forms:
 
 - **Random**: ``3fa9`` + 12 + 7 characters of 0-9a-v. A shard, which children inherit, so that a subtree is one key
-  range; what only this process has; a counter, so that objects of a shard lie in the order of their making.
+  range, until there are too many of them: see `shard_for`; what only this process has; a counter, so that objects of
+  a shard lie in the order of their making.
 - **Natural**: ``shop.Order#b42#first``, made from the values of a key. Ids of one class sort as the tuples of its keys'
   texts do. Characters that would spoil that are escaped by others that sort in their place: all up to the comma as
   ``%2C``, and those from ``~`` to the no-break space as ``~7E``. So no id has white space or control characters of
@@ -16,8 +17,8 @@ import itertools
 import os
 import re
 import secrets
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, lru_cache
 
 from neomodel.errors import InvalidValue
 
@@ -30,6 +31,13 @@ LIMIT = 160
 EXACT = 96
 """Bytes of a natural id that always count in its place in the order, however long the key is."""
 
+SHARDS = 0x10000
+"""How many shards there are: ``0000`` to ``ffff``."""
+
+FANOUT = 500
+"""Children of one container that share a shard: as many as are read in one call, which so goes to one region."""
+
+_STEP = 40503  # SHARDS over the golden ratio, and odd: n steps cut the shards evenly, whatever n is, and meet them all
 _DIGITS = "0123456789abcdefghijklmnopqrstuv"
 _PAIRS = [first + second for first in _DIGITS for second in _DIGITS]
 _RANDOM = re.compile("[0-9a-f]{4}[0-9a-v]{19}")
@@ -43,9 +51,34 @@ _ESCAPED = re.compile("[\0-,~-\xa0]")
 # random ids
 
 
-def shard() -> str:
-    """A shard at random, one of 65,536: four hexadecimal digits."""
-    return secrets.token_hex(2)
+def shard_for(container: str, number: int) -> str:
+    """The shard of the child with that number, from 0, of the object with that id, however many others follow.
+
+    The first 500 have the shard of their container. Each further 500, with all they contain, have another one, so
+    that no key range takes in all of a container that grows without end. Children of an object whose own id is not
+    random have shards of their own from the first one on. Whoever asks gets the same answer, and needs no store for it.
+    """
+    own, part = shard_of(container), number // FANOUT
+    return own if own is not None and part == 0 else spread(container, part)
+
+
+def spread(text: str, number: int) -> str:
+    """One of the shards that belong to a text. Those from 0 up to any number lie evenly among all shards."""
+    return f"{(_first(text) + number * _STEP) % SHARDS:04x}"
+
+
+@lru_cache(maxsize=4096)
+def _first(text: str) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:2], "big")
+
+
+def splits(parts: int) -> list[bytes]:
+    """The row keys that cut the shards into so many equal parts.
+
+    Natural and given ids, and the row of the roots, fall in the parts that their first letters fall in: those from
+    ``g`` on in the last one.
+    """
+    return [b"%04x" % (SHARDS * part // parts) for part in range(1, parts)]
 
 
 def _source() -> tuple[str, Callable[[], str]]:
@@ -144,6 +177,11 @@ def ref(oid: str, model: str | None = None) -> str:
     if not model or "/" in model or "," in model:
         raise InvalidValue("the name of a model", model, "a name without slash and comma")
     return f"@{model}/{oid}"
+
+
+def local(refs: Iterable[str]) -> list[str]:
+    """Those references that are to objects of the same model: their ids."""
+    return [ref for ref in refs if not ref.startswith("@")]
 
 
 def split_ref(text: str) -> tuple[str | None, str]:

@@ -79,6 +79,11 @@ class LongList(Sequence[Any]):
     def __len__(self) -> int:
         return self._steady(lambda: self._tree.root.count + len(self._tail()))
 
+    @property
+    def about(self) -> int:
+        """How many there are, as far as that is known without a call: some of the newest may be missing."""
+        return self._tree.root.count + len(self._known_tail or ())
+
     @overload
     def __getitem__(self, index: int) -> Any: ...
     @overload

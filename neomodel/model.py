@@ -8,8 +8,7 @@ from weakref import WeakValueDictionary
 
 from neomodel import ids, layout
 from neomodel.checks import checked
-from neomodel.codecs import key_text
-from neomodel.cohorts import BELIEVED, Cohort, Origin, Rows, likely
+from neomodel.cohorts import BELIEVED, Cohort, Origin, Rows, likely, outdated
 from neomodel.collections import FeatureList
 from neomodel.entries import joined
 from neomodel.errors import InvalidValue, ReadOnly
@@ -17,13 +16,15 @@ from neomodel.kinds import EClass, EFeature
 from neomodel.long_cells import MANY, in_parts, tokens_in
 from neomodel.long_lists import LongList
 from neomodel.mirrors import drop_tokens
+from neomodel.naming import key_part, new_oid
 from neomodel.objects import Element, Unloaded, unload
 from neomodel.packages import ANYTHING
 from neomodel.roots import ROOT_KIND, ROOTS, RootState
-from neomodel.states import UNSET, Gone, Stored, Transient, encode, together
+from neomodel.states import Gone, Stored, Transient, encode, together
 from neomodel.stores import Cells, Mutation, Row
 
 if TYPE_CHECKING:
+    from neomodel.prefetching import Hint
     from neomodel.repository import Repository
 
 PAGE = 500  # rows read or written in one call
@@ -47,6 +48,7 @@ class Model:
         self._epoch = 0
         self._writes = _writes_of(repository.store.url, name)
         self._rows = Rows()
+        self.hint: Hint | None = None
         self._watched = as_of is not None
         self._rivals = 0
         """How often others in this process were seen to have written, where the store can't tell of writes."""
@@ -91,7 +93,7 @@ class Model:
         if not names or set(given) != set(key):
             raise InvalidValue(f"what to find {kind} by", sorted(key), f"the first ones of its key {names}")
         values = {f.name: checked(f, key[f.name]) for f in kind.key[: len(key)]}
-        parts = [_key_part(f, values[f.name], kind) for f in kind.key[: len(key)]]
+        parts = [key_part(f, values[f.name], kind) for f in kind.key[: len(key)]]
         start, stop = ids.natural_range(kind.ePackage.nsPrefix, kind.name, parts)
         epoch = self.epoch()
         for found, row in self.table.scan(start, stop, at=self.as_of, columns=layout.OBJECT):
@@ -135,7 +137,7 @@ class Model:
         if isinstance(state, Gone):
             raise InvalidValue(str(feature), target, "an object that is still there")
         if isinstance(state, Transient):
-            state.oid = state.oid or self.new_oid(target, beside=beside)
+            state.oid = state.oid or new_oid(target, self.name, beside=beside)
             self.live.setdefault(state.oid, target)
             return state.oid
         if state.model is self:
@@ -143,17 +145,6 @@ class Model:
         if state.model.repository is not self.repository:
             raise InvalidValue(str(feature), target, "an object of the same repository; copy it here first")
         return ids.ref(state.oid, state.model.name)
-
-    def new_oid(self, element: Element, *, beside: str) -> str:
-        """An id for an object that gets stored: made of its key, else one of its own in the shard of its container."""
-        kind, values = element._neo.kind, element._neo
-        if not kind.key:
-            return ids.oid_in(ids.shard_of(beside) or ids.shard())
-        parts = []
-        for feature in kind.key:
-            raw = values.raw(feature)
-            parts.append(_key_part(feature, feature.default if raw is UNSET else raw, element))
-        return ids.natural(kind.ePackage.nsPrefix, kind.name, parts)
 
     def kind_of(self, row: Row) -> EClass:
         """The class of the object in a row."""
@@ -194,39 +185,60 @@ class Model:
         state.take(self.table.get(state.oid.encode(), at=self.as_of, columns=layout.OBJECT), epoch)
 
     def want(self, states: list[Stored], origin: Origin | None) -> None:
-        """Have the rows of these objects, as they are now. What has to be read is read 500 at a time; if the objects
-        are met for the first time, an answer that has room is filled with what may be wanted next: see `cohorts`."""
+        """Have the rows of these objects, as they are now. What has to be read is read 500 at a time, and an answer
+        that has room is filled with what may be wanted next: see `cohorts`."""
         epoch = self.epoch()
         missing = [
             one for one in states if one.row is None or (one.epoch != epoch and one.edit is None and not one.held)
         ]
         missing = [state for state in missing if not self._has_row(state, epoch)]
         new = all(state.row is None for state in missing)
-        if len(missing) == 1 and not (new and (origin or missing[0].cohort)):
+        if len(missing) == 1 and not (missing[0].cohort or (new and (origin or self.hint))):
             self.reload(missing[0])
             return
         remaining = iter(missing)
         while page := list(islice(remaining, PAGE)):
             oids = dict.fromkeys(state.oid for state in page)
-            for oid in self._guessed(page[0], origin) if new else ():
+            for oid in self._guessed(page[0], origin, epoch) if new else outdated(self, page[0], epoch):
                 if len(oids) >= PAGE:
                     break
-                if self.known_row(oid) is None:
-                    oids.setdefault(oid)
-            self._read(list(oids), {state.oid: state for state in page}, epoch)
+                oids.setdefault(oid)
+            found = self._read(list(oids), {state.oid: state for state in page}, epoch)
+            if new and self.hint:
+                self.hint.follow(self, found)
 
-    def _read(self, oids: list[str], wanted: dict[str, Stored], epoch: int) -> None:
+    def read_ahead(self, oids: Iterable[str], room: int) -> dict[str, Row]:
+        """Have rows that may be wanted later; returns those that had to be read, at most so many, 500 in a call."""
+        epoch = self.epoch()
+        found: dict[str, Row] = {}
+        known = self._rows.believes
+        missing = (oid for oid in oids if not known(oid, epoch, self._rivals, watched=self._watched))
+        ahead = islice(missing, room)
+        while page := list(islice(ahead, PAGE)):
+            found |= self._read(page, {}, epoch)
+        return found
+
+    def expect(self, hint: "Hint | None") -> None:
+        """Read ahead by a hint from now on, or by none. What was read ahead before is forgotten."""
+        self.hint = hint
+        self._rows = Rows(hint.rows, lasting=True) if hint else Rows()
+
+    def _read(self, oids: list[str], wanted: dict[str, Stored], epoch: int) -> dict[str, Row]:
         """Read rows, for objects that want them and ahead."""
         rows = self.table.get_many([oid.encode() for oid in oids], at=self.as_of, columns=layout.OBJECT)
-        cohort = Cohort(oids)
+        new = Cohort(oids)
         for oid in oids:
             row = rows.get(oid.encode())
             state = wanted.get(oid)
+            again = state is not None and state.row is not None and state.cohort  # once met, always together
+            cohort = again or new
             if row is not None:
-                self._rows.put(oid, row, cohort, epoch, self._rivals, asked=state is not None)
+                asked = state is not None and len(wanted) == 1  # of several, the others come later
+                self._rows.put(oid, row, cohort, epoch, self._rivals, asked=asked)
             if state is not None:
                 state.take(row, epoch)
                 state.cohort = cohort
+        return {key.decode(): row for key, row in rows.items()}
 
     def forget_row(self, oid: str) -> None:
         """Before a row is written."""
@@ -240,9 +252,16 @@ class Model:
         state.cohort = found[1]
         return True
 
-    def _guessed(self, state: Stored, origin: Origin | None) -> Iterator[str]:
+    def _guessed(self, state: Stored, origin: Origin | None, epoch: int) -> Iterator[str]:
         """What may be wanted next: those that were met together with an object, and where those it came by lead to."""
-        return chain(state.cohort.after(state.oid) if state.cohort else (), likely(self, origin))
+        guesses = chain(state.cohort.after(state.oid) if state.cohort else (), likely(self, origin))
+        return (oid for oid in guesses if not self._believes(oid, epoch))
+
+    def _believes(self, oid: str, epoch: int) -> bool:
+        held = self.live.get(oid)
+        if held is not None and isinstance(held._neo, Stored) and held._neo.row is not None:
+            return True  # it is read again, with others, when it is touched
+        return self._rows.believes(oid, epoch, self._rivals, watched=self._watched)
 
     def known_row(self, oid: str) -> Row | None:
         """A row that is known, be it outdated."""
@@ -342,13 +361,6 @@ def _kind(cls: Any) -> EClass:
     if not isinstance(kind, EClass):
         raise InvalidValue("a class of a metamodel", cls, "one of a registered package, such as java.Package")
     return kind
-
-
-def _key_part(feature: EFeature, value: Any, whose: Any) -> str:
-    try:
-        return key_text(feature.codec, value)
-    except ValueError as exc:
-        raise InvalidValue(f"{feature} of {whose!r}", value, "a value with a place in an order: it is a key") from exc
 
 
 def _writes(oid: str, cells: Cells) -> Iterator[Mutation]:

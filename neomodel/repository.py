@@ -5,7 +5,7 @@ from types import TracebackType
 from typing import Any, Self
 from weakref import WeakValueDictionary
 
-from neomodel import layout
+from neomodel import ids, layout
 from neomodel.declare import DECLARED
 from neomodel.errors import InvalidValue, ModelExists, ModelNotFound, TableExists, TableNotFound, near
 from neomodel.kinds import EClass
@@ -105,7 +105,7 @@ class Repository:
         """A new model, empty; `ModelExists` if there is one of that name."""
         _check_name(name)
         try:
-            self.store.table(name).create(layout.FAMILIES)
+            self.store.table(name).create(layout.FAMILIES, splits=ids.splits(self.store.breadth))
         except TableExists as exc:
             raise ModelExists(name, self.store.url) from exc
         return self._model(name, None)

@@ -1,5 +1,6 @@
 """How objects come into a model: new ones with all they contain, those of elsewhere in it, those of other models."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from neomodel.errors import Conflict, InvalidValue
 from neomodel.kinds import EFeature
 from neomodel.leaving import erase, gather, leave
 from neomodel.mirrors import adjust, drop_tokens, lies_in, mirror
+from neomodel.naming import new_oid
 from neomodel.states import UNSET, Gone, Stored, Transient, encode
 from neomodel.stores import VERSION, successor
 from neomodel.subtrees import subtree, targets_of, transient
@@ -24,18 +26,21 @@ Ready = list[tuple["Element", dict[bytes, bytes | None]]]
 
 def prepare(parent: "Element", feature: EFeature, children: "list[Element]") -> Ready:
     """The rows of those children that are new, with all they contain. Whatever can't be stored is refused here, before
-    anything is written."""
+    anything is written. The children have ids already; what they contain gets them here."""
     model = parent._neo.model
     _check_ids(model, children)
     tops = [child for child in children if isinstance(child._neo, Transient)]
     elements = list(dict.fromkeys(element for top in tops for element in transient(top)))  # one top may lie in another
     above = {id(top): (parent._neo.oid, feature.name) for top in tops}
+    numbers: Counter[tuple[str, str]] = Counter()
     for element in elements:  # ids first: rows refer to one another
         state = element._neo
         if id(element) not in above:
             holder, held = state.place
             above[id(element)] = holder._neo.oid, held.name
-        state.oid = state.oid or model.new_oid(element, beside=above[id(element)][0])
+        place = above[id(element)]
+        state.oid = state.oid or new_oid(element, model.name, beside=place[0], number=numbers[place])
+        numbers[place] += 1
     check_room(model, [element._neo for element in elements])
     leaving = set(tops)
     return [(element, _cells(model, element, *above[id(element)], leaving)) for element in elements]

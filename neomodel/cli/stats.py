@@ -1,23 +1,20 @@
-"""How large a model is: objects by class, rows and bytes by region. One pass over the table."""
+"""How large a model is: objects by class, rows and bytes by region, and how well it is spread."""
 
 import json
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import attrs
-
-from neomodel import ids, layout
 from neomodel.cli.frame import AsJson, ModelName, StoreUrl
 from neomodel.cli.grid import print_grid
 from neomodel.cli.models import check_there
+from neomodel.cli.sizes import UNITS, Sizes, count
 from neomodel.cli.text import name_text, plain
 from neomodel.repository import connect
-from neomodel.stores import Region, Table
+from neomodel.stores import Region
 
-UNITS = ("rows", "cells", "bytes")
+BALANCED = ("rows", "bytes")  # what regions shall have alike
 
 
 def stats(name: ModelName, store: StoreUrl = "", as_json: AsJson = False) -> None:
@@ -25,52 +22,23 @@ def stats(name: ModelName, store: StoreUrl = "", as_json: AsJson = False) -> Non
 
     Bytes are those of keys, columns and current values, without history.
     Beside a row for each object there is one that lists the roots.
+    Containment edges inside one shard lie in one key range, so that what an object contains is near to it.
 
     With --json one object is printed:
     - model: the name; objects, rows, cells, bytes: the totals.
     - classes: each has ns_uri, class and objects.
     - regions: each has start, stop, host, port, rows, cells and bytes.
+    - containments: edges, how many are inside one shard, and their share (null if there are none).
+    - largest_over_mean: of the regions, by rows and by bytes (null if all are empty).
     """
     with connect(store, create=False) as repository:
         check_there(repository, name)
         with _counter(f"reading {name}") as advance:
-            counted = _count(repository.store.table(name), advance)
+            counted = count(repository.store.table(name), advance)
     if as_json:
         print(json.dumps({"model": name, **_as_json(counted)}))
     else:
         _print(counted)
-
-
-# counting
-
-
-@attrs.frozen
-class _Counted:
-    regions: list[tuple[Region, dict[str, int]]]
-    """Each with its figures, by unit."""
-    classes: "Counter[tuple[bytes, bytes]]"
-    """Objects, by the namespace and name of their class."""
-
-    @property
-    def total(self) -> dict[str, int]:
-        return {unit: sum(size[unit] for _, size in self.regions) for unit in UNITS}
-
-
-def _count(table: Table, advance: Callable[[int], None]) -> _Counted:
-    counted = _Counted([], Counter())
-    root = ids.ROOT.encode()
-    for region in table.regions():
-        rows = cells = size = 0
-        for key, row in table.scan(region.start, region.stop):
-            rows += 1
-            cells += len(row)
-            size += len(key) + sum(len(column) + len(value) for column, value in row.items())
-            if layout.ECLASS in row and key != root:
-                counted.classes[row.get(layout.NSURI, b""), row[layout.ECLASS]] += 1
-            if rows % 1000 == 0:
-                advance(1000)
-        counted.regions.append((region, dict(zip(UNITS, (rows, cells, size), strict=True))))
-    return counted
 
 
 @contextmanager
@@ -89,7 +57,7 @@ def _counter(what: str) -> Iterator[Callable[[int], None]]:
 # printing
 
 
-def _print(counted: _Counted) -> None:
+def _print(counted: Sizes) -> None:
     classes = [
         [name_text(kind), name_text(ns_uri) if ns_uri else "-", f"{n:,}"] for (ns_uri, kind), n in _by_number(counted)
     ]
@@ -103,18 +71,33 @@ def _print(counted: _Counted) -> None:
         lines.append([*bounds, served_by, *(f"{number:,}" for number in size.values())])
     lines.append(["total", "", "", *(f"{number:,}" for number in counted.total.values())])
     print_grid(["from", "to", "served by", *UNITS], lines, numbers=UNITS)
+    print()
+    inside, edges = counted.containments[True], counted.containments.total()
+    share = "" if counted.inside is None else f" ({counted.inside:.1%})"
+    print(f"containment edges inside one shard: {inside:,} of {edges:,}{share}")
+    ratios = ((unit, counted.largest_over_mean(unit)) for unit in BALANCED)
+    told = ", ".join(f"{'-' if ratio is None else f'{ratio:.2f}'} by {unit}" for unit, ratio in ratios)
+    print(f"largest region over the mean: {told}")
 
 
-def _as_json(counted: _Counted) -> dict[str, Any]:
+def _as_json(counted: Sizes) -> dict[str, Any]:
     classes = [
         {"ns_uri": plain(ns_uri), "class": plain(kind), "objects": number}
         for (ns_uri, kind), number in _by_number(counted)
     ]
     regions = [_region_as_json(region) | size for region, size in counted.regions]
-    return {"objects": counted.classes.total(), "classes": classes, "regions": regions, **counted.total}
+    edges = {"edges": counted.containments.total(), "inside": counted.containments[True], "share": counted.inside}
+    return {
+        "objects": counted.classes.total(),
+        "classes": classes,
+        "regions": regions,
+        "containments": edges,
+        "largest_over_mean": {unit: counted.largest_over_mean(unit) for unit in BALANCED},
+        **counted.total,
+    }
 
 
-def _by_number(counted: _Counted) -> list[tuple[tuple[bytes, bytes], int]]:
+def _by_number(counted: Sizes) -> list[tuple[tuple[bytes, bytes], int]]:
     """The classes with the most objects first."""
     return sorted(counted.classes.items(), key=lambda item: (-item[1], item[0]))
 

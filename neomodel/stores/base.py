@@ -120,6 +120,10 @@ class Table(ABC):
         """Remove the table and all its history, or raise `TableNotFound`. It is gone at once for everybody."""
 
     @abstractmethod
+    def families(self) -> frozenset[str]:
+        """The families it was made with."""
+
+    @abstractmethod
     def get(self, key: bytes, *, at: int | None = None, columns: Columns = None) -> Row | None:
         """The live cells of a row, sorted; None if it has none. One round trip.
 
@@ -229,6 +233,8 @@ class Store(ABC):
     capabilities: frozenset[str] = frozenset()
     settling: int = 0
     """Microseconds until a time is complete whoever else writes: design, *Time*, t_con."""
+    breadth: int = 1
+    """Regions that a table which will be large had best begin with; 1 where regions follow what is stored."""
 
     @abstractmethod
     def table(self, name: str) -> Table:

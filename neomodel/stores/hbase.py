@@ -29,6 +29,7 @@ class HBaseStore(Store):
     def __init__(self, settings: HBaseUrl) -> None:
         self.url = settings.shown
         self.settling = int(settings.timeout * 1_000_000) * ROUNDS * len(settings.gateways)
+        self.breadth = settings.regions
         self._prefix = settings.prefix.encode()
         dial = _dial(settings)
         self._gateways = Gateways(

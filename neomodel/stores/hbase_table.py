@@ -64,6 +64,9 @@ class HBaseTable(Table):
         self._definition.drop()
         self._knowledge.forget()
 
+    def families(self) -> frozenset[str]:
+        return frozenset(family[:1].decode() for family in self._facts().families)
+
     def regions(self) -> list[Region]:
         return self._definition.regions()
 

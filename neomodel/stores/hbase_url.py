@@ -8,6 +8,7 @@ An IPv6 address goes in brackets: ``[::1]:9090``.
 
     prefix=team_    put before the names of all tables; what lies outside is not seen
     timeout=30      seconds to wait for an answer
+    regions=4       that a new model begins with; as it is, four for each gateway
     tls=1           the gateways are in HTTP mode with TLS; their certificates are verified with the CAs of the system
     ca=FILE         or with those of this file, and no others
     sasl=kerberos   the gateways ask for Kerberos, and encrypt; who we are is what the system's Kerberos says
@@ -32,7 +33,8 @@ from neomodel.errors import InvalidStore
 
 USER, PASSWORD = "NEOMODEL_HBASE_USER", "NEOMODEL_HBASE_PASSWORD"
 _FORM = "it must look like hbase://HOST:PORT,HOST:PORT?thrift2=PORT,PORT"
-_PARAMETERS = {"thrift2", "servers", "prefix", "timeout", "insecure", "tls", "ca", "sasl", "service"}
+_REGIONS, _MOST_REGIONS = 4, 4096  # for each gateway by default, so that each server has some to give away; in all
+_PARAMETERS = {"thrift2", "servers", "prefix", "timeout", "regions", "insecure", "tls", "ca", "sasl", "service"}
 
 
 @attrs.frozen
@@ -60,6 +62,7 @@ class HBaseUrl:
     gateways: list[GatewayAddress]
     prefix: str
     timeout: float
+    regions: int
     tls: Tls | None = None
     sasl: str | None = None
 
@@ -92,7 +95,9 @@ def parse(url: str) -> HBaseUrl:
         if not secure and told.get("insecure") != "1" and not _loopback(gateway.host):
             reason = f"{gateway.host} is not this machine, and as it is, it neither encrypts nor asks who you are"
             raise InvalidStore(shown, f"{reason}; add tls=1 or sasl=kerberos, or insecure=1 if its network is trusted")
-    return HBaseUrl(shown, gateways, told.get("prefix", ""), _timeout(shown, told.get("timeout", "30")), tls, sasl)
+    regions = _regions(shown, told.get("regions", str(_REGIONS * len(gateways))))
+    timeout = _timeout(shown, told.get("timeout", "30"))
+    return HBaseUrl(shown, gateways, told.get("prefix", ""), timeout, regions, tls, sasl)
 
 
 def _tls(url: str, told: Mapping[str, str], who: str) -> Tls | None:
@@ -163,6 +168,12 @@ def _timeout(url: str, text: str) -> float:
     if not 0 < seconds < 3600:
         raise InvalidStore(url, f"timeout is {text!r}, expected seconds, such as 30")
     return seconds
+
+
+def _regions(url: str, text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) <= _MOST_REGIONS:
+        raise InvalidStore(url, f"regions is {text!r}, expected a number from 1 to {_MOST_REGIONS}")
+    return int(text)
 
 
 def _loopback(host: str) -> bool:

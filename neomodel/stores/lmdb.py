@@ -111,6 +111,10 @@ class LmdbTable(Table):
             txn.put(_DROPPED_KEY + number, b"")
         self._take_back()
 
+    def families(self) -> frozenset[str]:
+        with self._file.reading("families") as txn:
+            return frozenset(family[:1].decode() for family in self._entry(txn).families)
+
     def regions(self) -> list[Region]:
         """About equally many rows each: one range for every 8,192, 16 at the most."""
         with self._file.reading("regions") as txn:

@@ -96,6 +96,9 @@ class MemoryTable(Table):
             del self._store.contents[self.name]
             self._store.writes += 1
 
+    def families(self) -> frozenset[str]:
+        return frozenset(family[:1].decode() for family in self._content().families)
+
     def regions(self) -> list[Region]:
         bounds = [b"", *self._content().splits, None]
         return [Region(start or b"", stop) for start, stop in itertools.pairwise(bounds)]

@@ -1,7 +1,10 @@
 """Ids are nobody else's, sort as promised and can't be confused."""
 
+import bisect
 import os
 import re
+from collections import Counter
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -10,7 +13,23 @@ from hypothesis import strategies as st
 
 from neomodel import ids
 from neomodel.errors import InvalidValue
-from neomodel.ids import EXACT, LIMIT, ROOT, check_oid, natural, natural_range, oid_in, ref, shard, shard_of, split_ref
+from neomodel.ids import (
+    EXACT,
+    FANOUT,
+    LIMIT,
+    ROOT,
+    SHARDS,
+    check_oid,
+    natural,
+    natural_range,
+    oid_in,
+    ref,
+    shard_for,
+    shard_of,
+    split_ref,
+    splits,
+    spread,
+)
 from neomodel.stores import ALWAYS_FITS
 
 awkward = st.sampled_from('\0\t\n !"#$%&+,-./09:@AZaz~\x7f\x80\xa0\xa1é\uffff\U00010000')
@@ -33,12 +52,58 @@ def test_a_random_id_is_its_shard_what_the_process_drew_and_a_counter() -> None:
     assert check_oid(oid) == oid
 
 
-def test_shards_are_drawn_from_all_four_digit_numbers() -> None:
-    drawn = {shard() for _ in range(2000)}
+def counted(shards: Iterable[str], parts: int) -> list[int]:
+    """How many of the shards lie in each of so many parts of the key space, as a table is cut into."""
+    found = Counter(bisect.bisect_right(splits(parts), shard.encode()) for shard in shards)
+    return [found[part] for part in range(parts)]
 
-    assert all(re.fullmatch("[0-9a-f]{4}", one) for one in drawn)
-    assert len(drawn) > 1900
-    assert {one[0] for one in drawn} == set("0123456789abcdef")
+
+def test_the_first_children_have_the_shard_of_their_container_and_the_further_ones_others() -> None:
+    container = oid_in("3fa9")
+    shards = [shard_for(container, number) for number in range(20 * FANOUT)]
+
+    assert set(shards[:FANOUT]) == {"3fa9"}
+    assert len(set(shards)) == 20
+    assert all(len(set(shards[first : first + FANOUT])) == 1 for first in range(0, len(shards), FANOUT))
+    assert all(re.fullmatch("[0-9a-f]{4}", shard) for shard in shards)
+
+
+def test_containers_of_one_shard_spread_over_different_ones() -> None:
+    """Or the further children of all of them would make one shard hot."""
+    assert len({shard_for(oid_in("3fa9"), FANOUT) for _ in range(500)}) > 490
+
+
+@pytest.mark.parametrize("container", ["shop.Order#b42", "_x5RYAOIEeGNO"])
+def test_the_children_of_an_object_without_a_shard_share_one_that_follows_from_its_id(container: str) -> None:
+    shards = {shard_for(container, number) for number in range(FANOUT)}
+
+    assert len(shards) == 1
+    assert shards == {shard_for(container, 0)}
+    assert shards != {shard_for(container + "x", 0)}
+
+
+@pytest.mark.parametrize("parts", [2, 3, 4, 7, 12, 16, 48])
+def test_the_shards_of_a_text_lie_evenly_from_the_first_few_on(parts: int) -> None:
+    for several in (4, 20):
+        found = counted((spread("jdt", number) for number in range(several * parts)), parts)
+        assert max(found) <= several + 3, found
+        assert min(found) >= several - 3, found
+
+
+def test_a_text_has_all_shards_before_one_comes_again() -> None:
+    assert len({spread("jdt", number) for number in range(SHARDS)}) == SHARDS
+
+
+def test_different_texts_begin_with_different_shards() -> None:
+    found = counted((spread(f"model{number}", 0) for number in range(4000)), 4)
+
+    assert min(found) > 850, found
+
+
+def test_splits_cut_the_shards_into_equal_parts() -> None:
+    assert splits(1) == []
+    assert splits(4) == [b"4000", b"8000", b"c000"]
+    assert counted((f"{shard:04x}" for shard in range(SHARDS)), 3) == [21845, 21845, 21846]
 
 
 def test_ids_sort_by_their_making() -> None:

@@ -1,13 +1,17 @@
 """What a walk costs, whatever it does: no call for each object. The model is the paper's, so many classes of nine."""
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import neomodel as nm
 from metamodels.java import BodyDeclaration, ClassDeclaration, Modifier, Package, java
+from neomodel import cohorts
+from neomodel import model as models
 from neomodel.repository import Repository
+from neomodel.stores.memory import MemoryTable
 from neomodel.stores.wrappers import Counting
 
 CLASSES = 400
@@ -110,3 +114,58 @@ def test_reading_ahead_reads_few_more_objects_than_are_wanted(walked: Any, count
 
     assert one.bodyDeclarations[0].modifier.visibility.name == "public"
     assert counting.cells_read <= 2 * 500 * 7
+
+
+# where the store can't tell what others write, rows are believed for a while only
+
+
+@pytest.fixture
+def wait(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Lets so many seconds pass, in a store that can't tell what others write."""
+    now = [1000.0]
+
+    def passed(seconds: float) -> None:
+        now[0] += seconds
+
+    monkeypatch.setattr(MemoryTable, "mark", lambda _: None)
+    for module in (cohorts, models):
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    return passed
+
+
+@pytest.mark.parametrize("seconds", [0.0005, 0.002, 0.01])
+def test_a_slow_loop_costs_no_call_for_each_object(
+    walked: Any, counting: Counting, wait: Callable[[float], None], seconds: float
+) -> None:
+    names = []
+    for one in walked().roots[0].ownedElements:
+        wait(seconds)
+        names.append(one.name)
+
+    assert names == [f"c{n}" for n in range(CLASSES)]
+    assert counting.calls.total() <= 7 + CLASSES * max(seconds, 0.01)
+
+
+@pytest.mark.parametrize("seconds", [0.0005, 0.002])
+def test_a_slow_walk_costs_a_call_for_a_hundred_objects_at_the_most(
+    walked: Any, counting: Counting, wait: Callable[[float], None], seconds: float
+) -> None:
+    found = 0
+    for _ in walked().roots[0].eAllContents():
+        wait(seconds)
+        found += 1
+
+    assert found == 9 * CLASSES
+    assert counting.calls.total() <= 9 * CLASSES / 100
+
+
+def test_an_object_that_is_held_alone_is_read_alone_again(
+    walked: Any, counting: Counting, wait: Callable[[float], None]
+) -> None:
+    one = walked().roots[0].ownedElements[7]
+    read = counting.cells_read
+    for _ in range(10):
+        wait(1)
+        assert one.name == "c7"
+
+    assert counting.cells_read - read <= 10 * 8

@@ -33,6 +33,9 @@ BAD = {
     "hbase://127.0.0.1:9090?thrift2=9091&timeout=0": "timeout is '0'",
     "hbase://127.0.0.1:9090?thrift2=9091&timeout=-1": "timeout is '-1'",
     "hbase://127.0.0.1:9090?thrift2=9091&timeout=nan": "timeout is 'nan'",
+    "hbase://127.0.0.1:9090?thrift2=9091&regions=0": "regions is '0', expected a number from 1",
+    "hbase://127.0.0.1:9090?thrift2=9091&regions=few": "regions is 'few'",
+    "hbase://127.0.0.1:9090?thrift2=9091&regions=100000": "regions is '100000'",
     "hbase://[::1:9090?thrift2=9091": "must look like",
     "hbase://::1:9090?thrift2=9091": "in brackets",
     "hbase://[]:9090?thrift2=9091": "no HOST:PORT|must look like",
@@ -94,6 +97,12 @@ def test_a_url_says_which_gateways_there_are_and_what_they_stand_beside() -> Non
 
     assert found.gateways == [GatewayAddress("127.0.0.1", 1, 3, "a:5"), GatewayAddress("localhost", 2, 4, "b:6")]
     assert (found.prefix, found.timeout) == ("team_", 2.5)
+
+
+def test_a_new_model_begins_with_four_regions_for_each_gateway_unless_the_url_says_how_many() -> None:
+    assert parse("hbase://127.0.0.1:1?thrift2=2").regions == 4
+    assert parse("hbase://127.0.0.1:1,127.0.0.1:2?thrift2=3,4").regions == 8
+    assert parse("hbase://127.0.0.1:1?thrift2=2&regions=64").regions == 64
 
 
 def test_ipv6_addresses_go_in_brackets_and_mix_with_others() -> None:

@@ -28,6 +28,7 @@ class WrappedStore(Store):
         self.url = inner.url
         self.capabilities = inner.capabilities
         self.settling = inner.settling
+        self.breadth = inner.breadth
 
     def table(self, name: str) -> Table:
         return WrappedTable(self, self.inner.table(name))
@@ -127,6 +128,9 @@ class WrappedTable(Table):
 
     def put_many(self, mutations: Iterable[Mutation]) -> None:
         self._store.writing(Call("put_many", self.name), lambda: self._inner.put_many(mutations))
+
+    def families(self) -> frozenset[str]:
+        return self._store.reading(Call("families", self.name), self._inner.families)
 
     def regions(self) -> list[Region]:
         return self._store.reading(Call("regions", self.name), self._inner.regions)

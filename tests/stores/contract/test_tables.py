@@ -21,6 +21,7 @@ OPERATIONS: dict[str, Callable[[Table], object]] = {
     "swap": lambda table: table.swap(b"k", None, {VERSION: b"1"}),
     "put_many": lambda table: table.put_many([Mutation(b"k", {b"p:x": b"1"})]),
     "regions": lambda table: table.regions(),
+    "families": lambda table: table.families(),
     "now": lambda table: table.now(),
     "purge": lambda table: table.purge(0),
 }
@@ -77,6 +78,7 @@ def test_a_table_made_anew_has_its_new_families(store: Store, own_table: Table) 
     own_table.create(["a", "t"])
 
     put(other, b"k", {b"a:x": b"1"})
+    assert other.families() == {"a", "t"}
     assert other.get(b"k") == {b"a:x": b"1"}
     with pytest.raises(InvalidValue):
         put(other, b"k", {b"p:x": b"1"})
