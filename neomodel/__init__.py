@@ -3,6 +3,7 @@
 This module is the public surface; everything in it is documented where it is defined.
 """
 
+from neomodel.checking import check
 from neomodel.declare import attribute, contains, derived, package, reference
 from neomodel.editing import edit, redo
 from neomodel.errors import (
@@ -21,6 +22,7 @@ from neomodel.errors import (
     ReadOnly,
     StoreUnavailable,
 )
+from neomodel.findings import Finding, Report
 from neomodel.leaving import Deleted, delete
 from neomodel.model import Model
 from neomodel.objects import Element, identify, oid
@@ -34,6 +36,7 @@ __all__ = [
     "Deleted",
     "Element",
     "FeatureNotFound",
+    "Finding",
     "IncompatibleMetamodel",
     "InvalidModel",
     "InvalidValue",
@@ -45,9 +48,11 @@ __all__ = [
     "ObjectNotFound",
     "OutcomeUnknown",
     "ReadOnly",
+    "Report",
     "Repository",
     "StoreUnavailable",
     "attribute",
+    "check",
     "connect",
     "contains",
     "delete",

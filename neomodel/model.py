@@ -322,7 +322,8 @@ class Model:
         new = {
             e._neo.oid: (e, cells) for e, cells in reversed(pairs) if e._neo.oid not in known
         }  # the first of each key
-        epoch = self.put(Mutation(oid.encode(), cells) for oid, (_, cells) in reversed(new.items()))
+        # The top comes last: until it is there nobody sees what lies below it, so a subtree comes whole or not at all.
+        epoch = self.put(Mutation(oid.encode(), cells) for oid, (_, cells) in new.items())
         for oid, (element, cells) in new.items():
             element._neo = state = Stored(self, oid)
             state.take(layout.changed({}, cells), epoch)
