@@ -19,6 +19,7 @@ from neomodel.errors import (
     NeomodelError,
     ObjectNotFound,
     OutcomeUnknown,
+    Purged,
     ReadOnly,
     StoreUnavailable,
 )
@@ -26,6 +27,7 @@ from neomodel.findings import Finding, Report
 from neomodel.leaving import Deleted, delete
 from neomodel.model import Model
 from neomodel.objects import Element, identify, oid
+from neomodel.purging import Purge, purge, purges
 from neomodel.repository import Repository, connect
 
 __version__ = "0.1.0"
@@ -47,6 +49,8 @@ __all__ = [
     "NeomodelError",
     "ObjectNotFound",
     "OutcomeUnknown",
+    "Purge",
+    "Purged",
     "ReadOnly",
     "Report",
     "Repository",
@@ -61,6 +65,8 @@ __all__ = [
     "identify",
     "oid",
     "package",
+    "purge",
+    "purges",
     "redo",
     "reference",
 ]

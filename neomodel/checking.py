@@ -57,7 +57,8 @@ def check(
         left = [suspect.finding(mended=False) for suspect in suspects if suspect not in done]
         if not done:
             break
-    return Report(model.name, objects, (*mended, *left), len(mended) + number - len(done))
+    findings = sorted([*mended, *left], key=lambda finding: (finding.oid, finding.kind, finding.feature or ""))
+    return Report(model.name, objects, tuple(findings), len(mended) + number - len(done))
 
 
 def _pass(model: Model, progress: Callable[[int], None]) -> tuple[int, list[Suspect], int]:

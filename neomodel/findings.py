@@ -42,7 +42,7 @@ class Finding:
 
 @attrs.frozen
 class Report:
-    """What a check of a model found. Of more than `LIMIT` things not mended, it has the first, and their number."""
+    """What a check of a model found, by ids. Of more than `LIMIT` things it has the first, and the number of all."""
 
     model: str
     objects: int
