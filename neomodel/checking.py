@@ -83,7 +83,7 @@ def _still(model: Model, suspects: Iterable[Suspect]) -> list[Suspect]:
     inspection = Inspection(Holdings(model))
     oids = iter(dict.fromkeys(suspect.oid for suspect in suspects))
     found: dict[Suspect, None] = {}
-    while page := [oid.encode() for oid in islice(oids, PAGE)]:
+    while page := [oid.encode(errors="surrogateescape") for oid in islice(oids, PAGE)]:
         rows: list[tuple[bytes, Row]] = sorted(model.table.get_many(page, columns=layout.OBJECT).items())
         found |= dict.fromkeys(suspect for suspect in inspection.inspect(rows) if suspect in known)
     return list(found)

@@ -46,10 +46,8 @@ class Inspection:
             try:
                 oid = key.decode()
             except UnicodeDecodeError:
-                oid = key.decode(errors="backslashreplace")
-                yield Suspect(
-                    "cell", oid, None, None, f"the row {oid} has a key that is no text, so nobody can read it"
-                )
+                sentence = f"the row {key!r} has a key that is no text, so nobody can read it"
+                yield Suspect("cell", key.decode(errors="surrogateescape"), None, None, sentence)
                 continue
             self._holdings.keep(self._name, oid, row)
             if not is_object(oid, row):
@@ -181,21 +179,23 @@ class Inspection:
             }
             for seen, feature, token in some:
                 model, oid = ids.split_ref(token)
-                if (model or self._name) not in rows:
+                home = model or self._name
+                if feature.containment:
+                    yield from self._entry(seen, feature, token, rows.get(home, {}).get(oid))
+                elif home not in rows:
                     sentence = f"{feature} of {seen.oid} refers to {token}, but there is no model {model!r}"
                     yield Suspect("dangling", seen.oid, feature.name, token, sentence)
-                elif feature.containment:
-                    yield from self._entry(seen, feature, token, rows[model or self._name][oid])
                 else:
-                    yield from self._reference(seen, feature, token, rows[model or self._name][oid])
+                    yield from self._reference(seen, feature, token, rows[home][oid])
 
     def _entry(self, seen: _Seen, feature: EFeature, token: str, row: Row | None) -> Iterator[Suspect]:
-        if _lies_in(token, row, seen.oid, feature):
+        model, oid = ids.split_ref(token)
+        if model is None and _lies_in(oid, row, seen.oid, feature):
             return
         where = "is not there"
-        if ids.split_ref(token)[0] is not None:
+        if model is not None:
             where = "is in another model"
-        elif row is not None and is_object(token, row):
+        elif row is not None and is_object(oid, row):
             where = "lies elsewhere"
         change = Change(self._name, seen.oid, seen.version, feature, token, 0)
         sentence = f"{feature} of {seen.oid} lists {token}, which {where}"

@@ -304,6 +304,10 @@ class Model:
         self._mark = mark
         return self._epoch
 
+    def outdated(self) -> None:
+        """After a write of this process past the objects: let all rows be read again when they are needed."""
+        self._writes[0] += 1
+
     def put(self, mutations: Iterable[Mutation]) -> int:
         """Write rows nobody else can know, or that may be written again; 500 in a batch. As `written`."""
         self.writable()

@@ -71,7 +71,7 @@ def _storing(model: "Model", since: int) -> bool:
     keys = (version.key for version in model.table.history(columns=[VERSION], since=since))
     while page := list(islice(keys, PAGE)):
         rows = model.table.get_many(set(page), columns=layout.OBJECT)
-        objects = {key.decode(): row for key, row in rows.items() if key != ids.ROOT.encode()}
+        objects = {key.decode(errors="surrogateescape"): row for key, row in rows.items() if key != ids.ROOT.encode()}
         objects = {oid: row for oid, row in objects.items() if is_object(oid, row)}
         if any(end.kind == "lost" for end in ancestry.ends(objects).values()):
             return True
@@ -104,7 +104,7 @@ def _written(home: "Model", oid: str, row: Row, mends: list[Change | Removal]) -
     home.forget_row(oid)
     if not cells or not home.table.swap(oid.encode(), version, {VERSION: successor(version), **cells}):
         return False
-    home.written()
+    home.outdated()
     return True
 
 
