@@ -34,7 +34,9 @@ class Ancestry:
             here = {oid: _container(row) for oid, row in found.items() if row is not None and is_object(oid, row)}
             above |= here
             ahead = self._unknown(here, above) - found.keys()
-        return {oid: self._end(oid, above) for oid in rows}
+        ends = {oid: self._end(oid, above) for oid in rows}
+        self._make_room()  # not before: what was safe when the climb began was not read again
+        return ends
 
     def _unknown(self, from_: Mapping[str, str | None], above: Mapping[str, str | None]) -> set[str]:
         return {oid for oid in from_.values() if oid is not None and oid not in above and oid not in self._safe}
@@ -54,9 +56,11 @@ class Ancestry:
             current = container
         for safe in passed:
             self._safe[safe] = None
+        return End("root", ids.ROOT)
+
+    def _make_room(self) -> None:
         while len(self._safe) > _ROOM:
             del self._safe[next(one for one in self._safe if one != ids.ROOT)]
-        return End("root", ids.ROOT)
 
 
 def _container(row: Row) -> str | None:

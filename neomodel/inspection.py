@@ -38,6 +38,7 @@ class Inspection:
         self._holdings = holdings
         self._name = holdings.model.name
         self._ancestry = Ancestry(holdings)
+        self._columns: dict[EClass, dict[bytes, EFeature]] = {}
 
     def inspect(self, page: list[tuple[bytes, Row]]) -> Iterator[Suspect]:
         """What is wrong with these rows, of which there are up to 500."""
@@ -87,7 +88,7 @@ class Inspection:
             return _Seen(oid, row, kind, place, tokens)
         if kind.abstract:
             yield Suspect("type", oid, None, None, f"{oid} is of the class {kind}, which is abstract")
-        stored = {feature.column: feature for feature in kind.features.values() if feature.stored}
+        stored = self._stored(kind)
         for column, cell in row.items():
             if column[:2] != layout.column(""):
                 continue
@@ -106,6 +107,12 @@ class Inspection:
             yield from self._counted(oid, row, feature, values)
         yield from _keyed(oid, row, kind)
         return _Seen(oid, row, kind, place, tokens)
+
+    def _stored(self, kind: EClass) -> dict[bytes, EFeature]:
+        """The features that have cells in a row, by those."""
+        if kind not in self._columns:
+            self._columns[kind] = {feature.column: feature for feature in kind.features.values() if feature.stored}
+        return self._columns[kind]
 
     def _counted(self, oid: str, row: Row, feature: EFeature, values: list[Any]) -> Iterator[Suspect]:
         if feature.upperBound > 1 and len(values) > feature.upperBound:

@@ -1,5 +1,6 @@
 """What is wrong with a model is found, each fault by its name; what a crash can leave is mended, the rest untouched."""
 
+import tracemalloc
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -45,6 +46,7 @@ class Town:
             family, _, rest = name.partition("_") if name[1:2] == "_" else ("p", "", name)
             found[f"{family}:{rest}".encode()] = value.encode() if isinstance(value, str) else value
         self.model.table.put_many([Mutation(oid.encode(), found)])
+        self.model.outdated()
 
     def plant_key(self, key: bytes) -> None:
         self.model.table.put_many([Mutation(key, {b"p:name": b"x"})])
@@ -366,6 +368,26 @@ def test_a_check_costs_a_scan_and_a_call_for_500_rows_that_it_leads_to() -> None
     assert store.calls["scan"] == 1
     assert store.calls["get_many"] <= 3006 * 3 / 500
     assert set(store.calls) <= {"now", "scan", "get_many"}
+
+
+def test_memory_does_not_grow_with_the_model(lmdb_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("neomodel.holdings._ROOM", 100_000)
+    monkeypatch.setattr("neomodel.ancestry._ROOM", 500)
+    with nm.connect(lmdb_url) as repo:
+        small, large = Town(repo, "small"), Town(repo, "large")
+        for town, shelves in ((small, 120), (large, 480)):
+            town.lib.shelves.extend(Shelf(books=[Book(name="a") for _ in range(50)]) for _ in range(shelves))
+        _peak(small)
+
+        assert _peak(large) < 1.3 * _peak(small)
+
+
+def _peak(town: Town) -> int:
+    tracemalloc.start()
+    assert town.check().clean
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
 
 
 def test_progress_is_told_of_every_row(town: Town) -> None:

@@ -63,7 +63,8 @@ def test_a_purge_is_on_record_with_who_when_what_and_how_much(past: tuple[nm.Mod
     first = nm.purge(model, before=times[1], by="Ann, by order of the court")
     second = nm.purge(model, before=times[2])
 
-    assert nm.purges(nm.connect(model.repository.store.url).open(model.name)) == [first, second]
+    with nm.connect(model.repository.store.url) as repo:
+        assert nm.purges(repo.open(model.name)) == [first, second]
     assert (first.model, first.before, first.by) == (model.name, times[1], "Ann, by order of the court")
     assert first.versions == 2  # the first name, and the first version
     assert second.by.startswith(f"{getpass.getuser()}@")
