@@ -14,9 +14,8 @@ ODD = "cell: id2 has a cell for odd, which library.Book does not store"
 
 
 @pytest.fixture
-def damaged(city: nm.Model, monkeypatch: pytest.MonkeyPatch) -> nm.Model:
+def damaged(city: nm.Model) -> nm.Model:
     """The city with an entry that a crash could have left in its list of books, and a cell that none could."""
-    monkeypatch.setattr("neomodel.checking._PATIENCE", 0)
     books = city.table.get(b"id0")[b"p:books"]  # type: ignore[index]
     city.table.put_many([Mutation(b"id0", {b"p:books": books + b",gone"}), Mutation(b"id2", {b"p:odd": b"1"})])
     return city
@@ -47,14 +46,20 @@ def test_what_is_wrong_is_told_and_ends_with_status_1(damaged: nm.Model, answere
 def test_a_repair_mends_what_a_crash_can_leave_and_tells_the_rest(damaged: nm.Model, answered: Any) -> None:
     mended = GONE.replace("entry:", "entry (mended):")
 
-    assert answered("check", "city", "--repair") == (1, [mended, ODD, "4 objects, 2 findings, 1 mended: 1 left"])
-    assert answered("check", "city", "--repair") == (1, [ODD, "4 objects, 1 findings, 0 mended: 1 left"])
+    assert answered("check", "city", "--repair", "--patience", "0") == (
+        1,
+        [mended, ODD, "4 objects, 2 findings, 1 mended: 1 left"],
+    )
+    assert answered("check", "city", "--repair", "--patience", "0") == (
+        1,
+        [ODD, "4 objects, 1 findings, 0 mended: 1 left"],
+    )
 
 
 def test_a_repair_that_mends_all_ends_well(damaged: nm.Model, answered: Any) -> None:
     damaged.table.put_many([Mutation(b"id2", {b"p:odd": None})])
 
-    assert answered("check", "city", "--repair")[0] == 0
+    assert answered("check", "city", "--repair", "--patience", "0")[0] == 0
     assert answered("check", "city")[0] == 0
 
 
@@ -88,3 +93,15 @@ def test_control_characters_of_what_was_found_are_shown_not_obeyed(city: nm.Mode
     city.table.put_many([Mutation(b"id2", {b"p:\x1b[31m": b"1"})])
 
     assert "\\x1b" in answered("check", "city")[1][0]
+
+
+def test_what_is_mended_was_wrong_for_two_seconds_unless_told_otherwise(
+    damaged: nm.Model, answered: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr("time.sleep", waited.append)
+
+    answered("check", "city", "--repair", "--patience", "0.5")
+    answered("check", "city", "--repair")
+
+    assert waited == [0.5, 0.5, 2]

@@ -62,7 +62,7 @@ _commands.add(
 _commands.add(
     check.check,
     "neomodel check jdt",
-    "neomodel check jdt --repair",
+    "neomodel check jdt --repair --patience 10",
     "neomodel check jdt --json | jq '.findings[].kind'",
     panel=_LOOK,
 )

@@ -17,6 +17,16 @@ from neomodel.repository import connect
 def check(
     name: ModelName,
     repair: Annotated[bool, typer.Option("--repair", help="Mend what an interrupted change has left.")] = False,
+    patience: Annotated[
+        float | None,
+        typer.Option(
+            "--patience",
+            metavar="SECONDS",
+            min=0,
+            help="Mend what stays wrong for so long; otherwise 2 s, or as long as the store lets a write take.",
+            show_default=False,
+        ),
+    ] = None,
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=0, help="Show at most so many findings.")] = 100,
     store: StoreUrl = "",
     as_json: AsJson = False,
@@ -24,7 +34,7 @@ def check(
     """Look for what an interrupted change has left behind in a model, and for damage; mend the former if asked to.
 
     Reads all of it, once or, with --repair, until there is nothing to mend.
-    Safe while others write. What is not mended is left as it is.
+    Safe while others write: what looks wrong is looked at once more before it is told or mended.
     Ends with status 0 if nothing is wrong any more, else with 1.
 
     With --json one object is printed:
@@ -34,7 +44,7 @@ def check(
     with connect(store, create=False) as repository:
         check_there(repository, name)
         with counter(f"checking {name}") as advance:
-            report = check_model(repository.open(name), repair=repair, progress=advance)
+            report = check_model(repository.open(name), repair=repair, patience=patience, progress=advance)
     if as_json:
         print(json.dumps(_as_json(report, limit)))
     else:
