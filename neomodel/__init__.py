@@ -3,6 +3,7 @@
 This module is the public surface; everything in it is documented where it is defined.
 """
 
+from neomodel.checking import check
 from neomodel.declare import attribute, contains, derived, package, reference, timeline
 from neomodel.editing import edit, redo
 from neomodel.entries import Entry
@@ -19,13 +20,16 @@ from neomodel.errors import (
     NeomodelError,
     ObjectNotFound,
     OutcomeUnknown,
+    Purged,
     ReadOnly,
     StoreUnavailable,
 )
+from neomodel.findings import Finding, Report
 from neomodel.leaving import Deleted, delete
 from neomodel.model import Model
 from neomodel.objects import Element, identify, oid
 from neomodel.prefetching import prefetch
+from neomodel.purging import Purge, purge, purges
 from neomodel.repository import Repository, connect
 from neomodel.timelines import Timeline
 
@@ -38,6 +42,7 @@ __all__ = [
     "Element",
     "Entry",
     "FeatureNotFound",
+    "Finding",
     "IncompatibleMetamodel",
     "InvalidModel",
     "InvalidValue",
@@ -48,11 +53,15 @@ __all__ = [
     "NeomodelError",
     "ObjectNotFound",
     "OutcomeUnknown",
+    "Purge",
+    "Purged",
     "ReadOnly",
+    "Report",
     "Repository",
     "StoreUnavailable",
     "Timeline",
     "attribute",
+    "check",
     "connect",
     "contains",
     "delete",
@@ -62,6 +71,8 @@ __all__ = [
     "oid",
     "package",
     "prefetch",
+    "purge",
+    "purges",
     "redo",
     "reference",
     "timeline",

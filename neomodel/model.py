@@ -287,6 +287,10 @@ class Model:
         self._mark = mark
         return self._epoch
 
+    def outdated(self) -> None:
+        """After a write of this process past the objects: let all rows be read again when they are needed."""
+        self._writes[0] += 1
+
     def put(self, mutations: Iterable[Mutation]) -> int:
         """Write rows nobody else can know, or that may be written again; 500 in a batch. As `written`."""
         self.writable()
@@ -305,7 +309,8 @@ class Model:
         new = {
             e._neo.oid: (e, cells) for e, cells in reversed(pairs) if e._neo.oid not in known
         }  # the first of each key
-        epoch = self.put(chain.from_iterable(_writes(oid, cells) for oid, (_, cells) in reversed(new.items())))
+        # The top comes last: until it is there nobody sees what lies below it, so a subtree comes whole or not at all.
+        epoch = self.put(chain.from_iterable(_writes(oid, cells) for oid, (_, cells) in new.items()))
         for oid, (element, cells) in new.items():
             element._neo = state = Stored(self, oid)
             state.take(layout.changed({}, cells), epoch)

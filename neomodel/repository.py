@@ -112,8 +112,11 @@ class Repository:
 
     def open(self, name: str, *, as_of: Time | str | None = None) -> Model:
         """The model of that name, as it is, or as it was at a time (an aware datetime or microseconds since the epoch);
-        ``"stable"`` is the latest time that nobody can write under any more. `ModelNotFound` if there is none."""
+        ``"stable"`` is the latest time that nobody can write under any more. `ModelNotFound` if there is none, `Purged`
+        if what was then is no longer known."""
         at = self._time(name, as_of)
+        if at is not None:
+            self.store.table(name).get(ids.ROOT.encode(), at=at, columns=layout.TYPE)  # refuses what was purged
         found = self._open.get((name, at))
         return found if found is not None else self._model(name, at)
 

@@ -330,10 +330,11 @@ def encode(feature: EFeature, raw: Any) -> dict[bytes, bytes | None]:
     """The cell of what a feature holds in a row, None for nothing; of a collection that is long, several."""
     if feature.many and len(raw) > trees.LIMITS.inline:
         return new_cells(feature, raw)
-    return {feature.column: _encoded(feature, raw)}
+    return {feature.column: encode_inline(feature, raw)}
 
 
-def _encoded(feature: EFeature, raw: Any) -> bytes | None:
+def encode_inline(feature: EFeature, raw: Any) -> bytes | None:
+    """The one cell of what a feature holds, however much it is."""
     if raw is UNSET or (feature.many and not raw):
         return None
     if feature.many:

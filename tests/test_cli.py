@@ -18,7 +18,6 @@ from neomodel.errors import StoreUnavailable
 PLANNED = {
     "import": ["a.xmi", "--metamodel", "a.ecore", "--model", "m"],
     "export": ["m", "a.xmi"],
-    "check": ["m", "--repair"],
     "register": ["a.ecore"],
 }
 WORKING = (
@@ -26,6 +25,7 @@ WORKING = (
     "metamodels",
     "stats",
     "show",
+    "check",
     "drop",
     "cluster up",
     "cluster down",

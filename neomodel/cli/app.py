@@ -6,7 +6,7 @@ import typer
 from typer.main import get_command
 
 from neomodel import __version__
-from neomodel.cli import cluster, models, planned, show, stats
+from neomodel.cli import check, cluster, models, planned, show, stats
 from neomodel.cli.frame import Commands, StoreBefore
 
 app = typer.Typer(
@@ -59,7 +59,13 @@ _commands.add(
     "neomodel show jdt --json | jq '.objects[].id'",
     panel=_LOOK,
 )
-_commands.add(planned.check, "neomodel check jdt", "neomodel check jdt --repair", panel=_LOOK, needs="the checker")
+_commands.add(
+    check.check,
+    "neomodel check jdt",
+    "neomodel check jdt --repair --patience 10",
+    "neomodel check jdt --json | jq '.findings[].kind'",
+    panel=_LOOK,
+)
 _commands.add(models.drop, "neomodel drop jdt", "neomodel drop jdt --yes", panel=_LOOK)
 
 _METAMODELS = "Metamodels"

@@ -28,14 +28,6 @@ def export(
     """Write a model to one .xmi file, without loss and in constant memory."""
 
 
-def check(
-    name: ModelName,
-    repair: Annotated[bool, typer.Option("--repair", help="Mend what is found.")] = False,
-    store: StoreUrl = "",
-) -> None:
-    """Look for what an interrupted change has left behind in a model, and mend it if asked to."""
-
-
 def register(
     files: Annotated[
         list[Path], typer.Argument(metavar="FILE.ecore", help="The metamodels to read.", show_default=False)

@@ -1,14 +1,12 @@
 """How large a model is: objects by class, rows and bytes by region, and how well it is spread."""
 
 import json
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from neomodel.cli.frame import AsJson, ModelName, StoreUrl
 from neomodel.cli.grid import print_grid
 from neomodel.cli.models import check_there
+from neomodel.cli.progress import counter
 from neomodel.cli.sizes import UNITS, Sizes, count
 from neomodel.cli.text import name_text, plain
 from neomodel.repository import connect
@@ -33,25 +31,12 @@ def stats(name: ModelName, store: StoreUrl = "", as_json: AsJson = False) -> Non
     """
     with connect(store, create=False) as repository:
         check_there(repository, name)
-        with _counter(f"reading {name}") as advance:
+        with counter(f"reading {name}") as advance:
             counted = count(repository.store.table(name), advance)
     if as_json:
         print(json.dumps({"model": name, **_as_json(counted)}))
     else:
         _print(counted)
-
-
-@contextmanager
-def _counter(what: str) -> Iterator[Callable[[int], None]]:
-    """Shows on a terminal, and there only, how many rows have been read so far."""
-    from rich.console import Console
-    from rich.progress import Progress, TextColumn, TimeElapsedColumn
-
-    console = Console(stderr=True)
-    columns = TextColumn("{task.description}: {task.completed:,} rows"), TimeElapsedColumn()
-    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
-        task = progress.add_task(what, total=None)
-        yield lambda rows: progress.advance(task, rows)
 
 
 # printing

@@ -313,6 +313,8 @@ class ModelMachine(RuleBasedStateMachine):
     def teardown(self) -> None:
         if hasattr(self, "model"):
             self.open_elsewhere()
+            wrong = [finding for finding in nm.check(self.model).findings if finding.kind != "dangling"]
+            assert wrong == []
             self.repository.drop(self.name)
             self.repository.close()
 
