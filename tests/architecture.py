@@ -22,15 +22,16 @@ PACKAGES = ("neomodel", "metamodels", "spark")
 
 # From the bottom up. A module belongs to the longest name that fits; it may import from its own layer and those below.
 LAYERS = (
-    ("neomodel.errors",),
+    ("neomodel.errors", "neomodel.times"),
     ("neomodel.stores",),
     ("neomodel.codecs", "neomodel.ids", "neomodel.cluster"),
     ("neomodel.metamodel", "neomodel.metamodel_json", "neomodel.scope", "neomodel.soundness", "neomodel.evolution"),
     ("neomodel.layout", "neomodel.kinds", "neomodel.packages", "neomodel.registry"),
+    ("neomodel.batches", "neomodel.catalogue"),
     ("neomodel.cohorts", "neomodel.states", "neomodel.checks", "neomodel.mirrors"),
     ("neomodel.changes", "neomodel.subtrees", "neomodel.leaving", "neomodel.storing", "neomodel.collections"),
     ("neomodel.objects", "neomodel.declare", "neomodel.editing"),
-    ("neomodel.model", "neomodel.repository", "neomodel.xmi"),
+    ("neomodel.model", "neomodel.vintages", "neomodel.history", "neomodel.repository", "neomodel.xmi"),
     ("neomodel",),
     ("metamodels",),
     ("spark",),
@@ -70,6 +71,8 @@ BUILTINS = {
     "TableExists": [ValueError],
     "ReadOnly": [PermissionError],
     "Purged": [ValueError],
+    "NotStable": [ValueError],
+    "BatchExpired": [TimeoutError],
     "StoreUnavailable": [ConnectionError],
     "OutcomeUnknown": [TimeoutError],
 }

@@ -10,17 +10,18 @@ from typing import Any
 import attrs
 
 from neomodel import ids, layout
-from neomodel.cli.frame import AsJson, ModelName, StoreUrl
+from neomodel.cli.frame import AsJson, AsOf, ModelName, StoreUrl
 from neomodel.cli.grid import print_grid
 from neomodel.cli.models import check_there
 from neomodel.cli.text import name_text, plain
 from neomodel.repository import connect
 from neomodel.stores import Region, Table
+from neomodel.times import parsed
 
 UNITS = ("rows", "cells", "bytes")
 
 
-def stats(name: ModelName, store: StoreUrl = "", as_json: AsJson = False) -> None:
+def stats(name: ModelName, store: StoreUrl = "", as_of: AsOf = None, as_json: AsJson = False) -> None:
     """Count a model's objects by class, and its rows, cells and bytes by region. Reads all of it.
 
     Bytes are those of keys, columns and current values, without history.
@@ -33,8 +34,9 @@ def stats(name: ModelName, store: StoreUrl = "", as_json: AsJson = False) -> Non
     """
     with connect(store, create=False) as repository:
         check_there(repository, name)
+        at = None if as_of is None else repository.open(name, as_of=parsed(as_of)).as_of
         with _counter(f"reading {name}") as advance:
-            counted = _count(repository.store.table(name), advance)
+            counted = _count(repository.store.table(name), at, advance)
     if as_json:
         print(json.dumps({"model": name, **_as_json(counted)}))
     else:
@@ -56,12 +58,12 @@ class _Counted:
         return {unit: sum(size[unit] for _, size in self.regions) for unit in UNITS}
 
 
-def _count(table: Table, advance: Callable[[int], None]) -> _Counted:
+def _count(table: Table, at: int | None, advance: Callable[[int], None]) -> _Counted:
     counted = _Counted([], Counter())
     root = ids.ROOT.encode()
     for region in table.regions():
         rows = cells = size = 0
-        for key, row in table.scan(region.start, region.stop):
+        for key, row in table.scan(region.start, region.stop, at=at):
             rows += 1
             cells += len(row)
             size += len(key) + sum(len(column) + len(value) for column, value in row.items())

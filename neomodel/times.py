@@ -1,0 +1,46 @@
+"""Times as people and programs give them: aware datetimes, or microseconds since the epoch, as stores keep them."""
+
+import datetime
+
+from neomodel.errors import InvalidValue
+
+STABLE = "stable"
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+_MICROSECOND = datetime.timedelta(microseconds=1)
+
+Time = int | datetime.datetime
+
+
+def micros(what: str, value: object) -> int:
+    """The time in microseconds, exactly; `InvalidValue` if `value`, which is `what`, is none."""
+    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+        return (value - _EPOCH) // _MICROSECOND
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    raise InvalidValue(what, value, "an aware datetime or microseconds since the epoch")
+
+
+def instant(time_: int) -> datetime.datetime:
+    """The time as an aware datetime, in UTC."""
+    return _EPOCH + time_ * _MICROSECOND
+
+
+def told(time_: int) -> str:
+    """The time for a sentence: in numbers, and as people write it where the calendar reaches that far."""
+    try:
+        return f"{time_} ({instant(time_).isoformat()})"
+    except OverflowError:
+        return str(time_)
+
+
+def parsed(text: str) -> Time | str:
+    """What was typed as a time: `STABLE`, microseconds, or as ISO 8601 has it, with its offset from UTC."""
+    if text == STABLE or text.isdecimal():
+        return int(text) if text.isdecimal() else STABLE
+    try:
+        found = datetime.datetime.fromisoformat(text)
+    except ValueError:
+        found = None
+    if found is None or found.tzinfo is None:
+        raise InvalidValue("a time", text, "such as 2024-05-01T12:00:00+02:00, microseconds since the epoch, or stable")
+    return found
