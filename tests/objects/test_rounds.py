@@ -45,6 +45,7 @@ class Writer:
     whole: list[tuple[int, int]] = attrs.field(factory=list)
     broken: list[str] = attrs.field(factory=list)
     stopped: bool = False
+    alarm: threading.Timer | None = None
 
     def listen(self) -> None:
         try:
@@ -61,13 +62,17 @@ class Writer:
         """Have it stand still, wherever it is. Another thread wakes it: we may have to wait for it."""
         self.stopped = True
         os.kill(self.process.pid, signal.SIGSTOP)
-        threading.Timer(seconds, self._wake).start()
+        self.alarm = threading.Timer(seconds, self._wake)
+        self.alarm.start()
 
     def _wake(self) -> None:
         os.kill(self.process.pid, signal.SIGCONT)
         self.stopped = False
 
     def kill(self) -> None:
+        if self.alarm is not None:
+            self.alarm.cancel()
+            self.alarm.join()
         self.process.kill()
         self.process.join()
 
