@@ -19,7 +19,7 @@ class Watch:
     """When something began, to tell how long ago that was, also in a process that stood still meanwhile."""
 
     running: float = attrs.field(factory=lambda: time.clock_gettime(_RUNNING))
-    wall: int = attrs.field(factory=wall)
+    wall: int = attrs.field(factory=lambda: wall())
 
     def age(self) -> int:
         """Microseconds since then: those that passed, or those that the clock was set forward by if these are more."""
