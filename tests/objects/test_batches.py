@@ -3,15 +3,16 @@
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 import neomodel as nm
-from neomodel.batches import LEASE
+from neomodel.batches import LEASE, TABLE
 from neomodel.errors import OutcomeUnknown, StoreUnavailable
 from neomodel.repository import Repository
-from neomodel.stores import open_store
-from neomodel.stores.wrappers import Counting
+from neomodel.stores import Store, open_store
+from neomodel.stores.wrappers import Call, Counting, WrappedStore
 from tests.objects.library import Book, library, stocked
 
 SHORT = 0.2  # seconds
@@ -132,6 +133,32 @@ def test_a_batch_that_was_given_up_for_lost_does_not_come_back(repo: Repository,
     assert stable >= batch.since
     assert not batches.renew(batch._entry.token, LEASE)
     assert repo.stable("m") >= stable
+
+
+class Overtaken(WrappedStore):
+    """Before the list of batches is changed, somebody writes, and somebody asks for the stable time."""
+
+    def __init__(self, inner: Store) -> None:
+        super().__init__(inner)
+        self.answers: list[int] = []
+
+    def writing(self, call: Call, ask: Callable[[], Any]) -> Any:
+        if (call.operation, call.table) == ("swap", TABLE):
+            others = Repository(self.inner)
+            stocked(others.open("m"), x={})
+            self.answers.append(others.stable("m"))
+        return ask()
+
+
+def test_a_time_that_was_answered_while_a_batch_was_being_opened_stays_stable(url: str, model: nm.Model) -> None:
+    with Overtaken(open_store(url)) as store:
+        repo = Repository(store)
+        with nm.batch(repo):
+            answered = store.answers[-1]
+            assert Repository(store.inner).stable("m") >= answered
+            before = [book.name for book in Repository(store.inner).open("m", as_of=answered).all(Book)]
+            stocked(repo.open("m"), y={})
+            assert [book.name for book in Repository(store.inner).open("m", as_of=answered).all(Book)] == before
 
 
 def test_the_stable_time_never_goes_back_whoever_opens_batches(url: str, model: nm.Model, connect: Connect) -> None:
