@@ -136,17 +136,15 @@ class Repository:
 
         A later time than that raises `NotStable` unless it is asked for as `unstable`: then what is read may be
         incomplete, and may be something else the next time. A time before the model was created raises
-        `ModelNotFound`, one before what was purged `Purged`. As of a time, four reads.
+        `ModelNotFound`, one before what was purged `Purged`; as of "stable" a new model may be empty still. As of a
+        time, four reads.
         """
-        _check_name(name)
-        try:
-            if as_of is None:
-                self.store.table(name).now()  # which is there if the model is
-                at, unstable = None, False
-            else:
-                at, unstable = self._moment(name, as_of, unstable=unstable)
-        except TableNotFound as exc:
-            raise self._no_model(name) from exc
+        at = None
+        if as_of is None:
+            self._now(name)
+            unstable = False
+        else:
+            at, unstable = self._moment(name, as_of, unstable=unstable)
         found = self._open.get((name, at, unstable))
         return found if found is not None else self._model(name, at, unstable=unstable)
 
@@ -157,7 +155,7 @@ class Repository:
 
     def stable(self, name: str) -> int:
         """The latest time that nobody can write under any more, for who reads that model. Two reads."""
-        return self.batches.stable(self.store.table(name).now())
+        return self.batches.stable(self._now(name))
 
     def models(self) -> list[str]:
         """The names of the models there are."""
@@ -178,6 +176,14 @@ class Repository:
         model = self._open[name, at, unstable] = Model(self, name, at, unstable=unstable)
         return model
 
+    def _now(self, name: str) -> int:
+        """The time by the table of a model; `ModelNotFound` if there is none."""
+        _check_name(name)
+        try:
+            return self.store.table(name).now()
+        except TableNotFound as exc:
+            raise self._no_model(name) from exc
+
     def _moment(self, name: str, as_of: "Time | str", *, unstable: bool) -> tuple[int, bool]:
         """The time to read a model as of, and whether that is not stable; refused if it makes no sense."""
         stable = self.stable(name)
@@ -185,7 +191,7 @@ class Repository:
         if at > stable and not unstable:
             raise NotStable(f"model {name!r} of {self.store.url}", told(at), told(stable))
         created = self.catalogue.created(name)
-        if created is not None and at < created:
+        if created is not None and at < created and as_of != STABLE:  # which has nothing of it yet
             hint = f" as of {told(at)}: it was created later, at {told(created)}; ask for a later time"
             raise ModelNotFound(name, self.store.url, hint)
         self.store.table(name).get(ids.ROOT.encode(), at=at, columns=layout.TYPE)  # or it was purged
@@ -218,4 +224,6 @@ def restored(url: str, name: str, oid: str, at: int | None, unstable: bool) -> A
     repository = _restored.get(url)
     if repository is None:
         repository = _restored[url] = connect(url, create=False)
+    if at is not None and not unstable:
+        repository.batches.vouch(at)
     return repository.open(name, as_of=at, unstable=unstable)[oid]

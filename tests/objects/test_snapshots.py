@@ -2,6 +2,7 @@
 
 import datetime
 import gc
+import pickle
 from typing import Any
 
 import pytest
@@ -69,6 +70,25 @@ def test_a_time_that_is_not_stable_is_refused_unless_asked_for_by_name(repo: Rep
     assert repo.open("m", as_of=then, unstable=True).unstable is False, "it is stable by now"
 
 
+def test_what_was_stable_where_it_was_pickled_is_so_where_it_arrives(lmdb_url: str) -> None:
+    """Also if the clock there is behind; here, if a batch came between that it knows of and the other one did not."""
+    with nm.connect(lmdb_url) as repo:
+        repo.register(library)
+        _, a = stocked(model := repo.create("m"), a={})
+        pickled = pickle.dumps(repo.open("m", as_of="stable")[nm.oid(a)])
+        assert pickle.loads(pickled).name == "a"
+        with nm.batch(repo):
+            a.name = "b"
+            unstable = pickle.dumps(repo.open("m", as_of=now(model), unstable=True)[nm.oid(a)])
+            assert pickle.loads(unstable).name == "b"
+            assert pickle.loads(pickled).name == "a"
+
+
+def test_the_stable_time_of_a_model_that_is_not_there_is_not_told(repo: Repository) -> None:
+    with pytest.raises(nm.ModelNotFound):
+        repo.stable("nowhere")
+
+
 def test_a_time_in_the_future_is_refused(repo: Repository, model: nm.Model) -> None:
     with pytest.raises(nm.NotStable):
         repo.open("m", as_of=datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=1))
@@ -81,6 +101,13 @@ def test_a_time_before_the_model_was_created_is_refused(repo: Repository, model:
     with pytest.raises(nm.ModelNotFound, match=f"'later' .* as of {before} .*created later"):
         repo.open("later", as_of=before)
     assert list(repo.open("later", as_of=now(model)).roots) == []
+
+
+def test_as_of_stable_a_model_is_empty_that_was_created_since(repo: Repository) -> None:
+    with nm.batch(repo):
+        stocked(repo.create("new"), a={})
+        assert list(repo.open("new", as_of="stable").roots) == []
+    assert len(repo.open("new", as_of="stable").roots) == 1
 
 
 def test_a_model_that_was_dropped_takes_its_past_along(repo: Repository, model: nm.Model) -> None:
