@@ -3,11 +3,13 @@
 This module is the public surface; everything in it is documented where it is defined.
 """
 
+from neomodel.batches import Batch, batch
 from neomodel.checking import check
 from neomodel.declare import attribute, contains, derived, package, reference, timeline
 from neomodel.editing import edit, redo
 from neomodel.entries import Entry
 from neomodel.errors import (
+    BatchExpired,
     Conflict,
     CorruptRow,
     FeatureNotFound,
@@ -18,6 +20,7 @@ from neomodel.errors import (
     ModelExists,
     ModelNotFound,
     NeomodelError,
+    NotStable,
     ObjectNotFound,
     OutcomeUnknown,
     Purged,
@@ -25,17 +28,23 @@ from neomodel.errors import (
     StoreUnavailable,
 )
 from neomodel.findings import Finding, Report
+from neomodel.history import Change, Place, Revision, history
 from neomodel.leaving import Deleted, delete
 from neomodel.model import Model
 from neomodel.objects import Element, identify, oid
 from neomodel.prefetching import prefetch
 from neomodel.purging import Purge, purge, purges
 from neomodel.repository import Repository, connect
+from neomodel.states import UNSET
 from neomodel.timelines import Timeline
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "UNSET",
+    "Batch",
+    "BatchExpired",
+    "Change",
     "Conflict",
     "CorruptRow",
     "Deleted",
@@ -51,22 +60,27 @@ __all__ = [
     "ModelExists",
     "ModelNotFound",
     "NeomodelError",
+    "NotStable",
     "ObjectNotFound",
     "OutcomeUnknown",
+    "Place",
     "Purge",
     "Purged",
     "ReadOnly",
     "Report",
     "Repository",
+    "Revision",
     "StoreUnavailable",
     "Timeline",
     "attribute",
+    "batch",
     "check",
     "connect",
     "contains",
     "delete",
     "derived",
     "edit",
+    "history",
     "identify",
     "oid",
     "package",

@@ -163,6 +163,32 @@ class Purged(NeomodelError, ValueError):
 
 
 @_error
+class NotStable(NeomodelError, ValueError):
+    """A read of a time under which somebody may still write: wait, read as of "stable", or say that it may change."""
+
+    sentence = (
+        "{where} can't be read as of {at}: others may still write under that time, it is stable up to {stable}; "
+        "wait, open it as_of='stable', or with unstable=True as it may still change"
+    )
+    where: str
+    at: str
+    stable: str
+
+
+@_error
+class BatchExpired(NeomodelError, TimeoutError):
+    """A batch whose lease ran out: others don't wait for it any more. Open another one, and go on there."""
+
+    sentence = (
+        "the batch of {owner} since {since} has expired: it was not renewed for {lease} seconds, and others may have "
+        "read what it had written so far as stable; nothing more is written in it, open another one and go on there"
+    )
+    owner: str
+    since: str
+    lease: float
+
+
+@_error
 class StoreUnavailable(NeomodelError, ConnectionError):
     """The store did not take the operation. Nothing of it was written; mend the cause or back off, and retry."""
 

@@ -8,6 +8,7 @@ from neomodel import codecs, ids, layout
 from neomodel.errors import Conflict, CorruptRow, InvalidValue, MetamodelNotFound, ModelNotFound
 from neomodel.kinds import EClass, EFeature
 from neomodel.long_cells import is_long
+from neomodel.roots import RootState
 from neomodel.states import Stored, encode_inline
 from neomodel.stores import Row
 
@@ -59,15 +60,21 @@ def whole(model: "Model", oid: str, row: Row) -> Row:
     if not any(map(is_long, row.values())):
         return row
     for _ in range(_ATTEMPTS):
-        state = Stored(model, oid)
-        state.take(row, model.epoch())
-        state.held = True
+        state = as_read(model, oid, row)
         try:
             cells = {feature.column: encode_inline(feature, list(state.raw(feature))) for feature in longs(state)}
             return layout.changed(row, cells)
         except Conflict:
             row = state.row or {}  # as it is by now
     raise CorruptRow(f"{model.name}/{oid}", "a collection", b"", "a list with all its parts")
+
+
+def as_read(model: "Model", oid: str, row: Row) -> Stored:
+    """What a row says, as it was read: it is not read again."""
+    state = RootState(model, oid) if oid == ids.ROOT else Stored(model, oid)
+    state.take(row, model.epoch())
+    state.held = True
+    return state
 
 
 def longs(state: Stored) -> list[EFeature]:
@@ -107,7 +114,7 @@ class Holdings:
         """The model of that name, as of the time of the check; `ModelNotFound`."""
         if model == self.model.name:
             return self.model
-        return self.model.repository.opened(model, self.model.as_of)
+        return self.model.repository.opened(model, self.model)
 
     def there(self, model: str) -> bool:
         try:

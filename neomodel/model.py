@@ -37,11 +37,15 @@ class Model:
     at once where the store can tell that somebody wrote, else after 50 ms. As of a time, nothing ever changes.
     """
 
-    def __init__(self, repository: "Repository", name: str, as_of: int | None) -> None:
+    def __init__(self, repository: "Repository", name: str, as_of: int | None, *, unstable: bool = False) -> None:
         self.repository = repository
         self.name = name
         self.as_of = as_of
-        self.table = repository.store.table(name)
+        self.unstable = unstable
+        """Whether others may still write under that time."""
+        self.table = (repository.store if as_of is None or unstable else repository.snapshots).table(name)
+        self.metamodels = repository if as_of is None else repository.vintage(as_of)
+        """Where the classes of its objects are."""
         self.live: WeakValueDictionary[str, Element] = WeakValueDictionary()
         self._kinds: dict[tuple[bytes, bytes], EClass] = {}
         self._mark: Any = None
@@ -57,6 +61,10 @@ class Model:
     def __repr__(self) -> str:
         time = "" if self.as_of is None else f" as of {self.as_of}"
         return f"<model {self.name!r} of {self.repository.store.url}{time}>"
+
+    def at(self, time: int) -> "Model":
+        """The same model as of a time, to look at single rows; its objects are not shared with anybody."""
+        return Model(self.repository, self.name, time, unstable=True)
 
     # what is in it
 
@@ -128,7 +136,7 @@ class Model:
     def resolve(self, token: str, via: tuple[str, str], origin: Origin | None = None) -> Element:
         """The object a row refers to, in this model or another of the repository."""
         name, oid = ids.split_ref(token)
-        home = self if name is None else self.repository.opened(name, self.as_of)
+        home = self if name is None else self.repository.opened(name, self)
         return home.element(oid, via=via, origin=origin if home is self else None)
 
     def token(self, target: Element, feature: EFeature, *, beside: str) -> str:
@@ -152,7 +160,7 @@ class Model:
         found = self._kinds.get(name)
         if found is None:
             ns_uri, eclass = (part.decode(errors="backslashreplace") for part in name)
-            found = self._kinds[name] = self.repository.kind(ns_uri, eclass)
+            found = self._kinds[name] = self.metamodels.kind(ns_uri, eclass)
         return found
 
     def forget_classes(self) -> None:
@@ -270,8 +278,11 @@ class Model:
         return state.row if isinstance(state, Stored) and state.row is not None else self._rows.peek(oid)
 
     def writable(self) -> None:
+        """Before every write: refuse it in a snapshot, and in a batch that has expired."""
         if self.as_of is not None:
             raise ReadOnly("a change", f"model {self.name!r} as of {self.as_of}")
+        if self.repository.batch is not None:
+            self.repository.batch.check()
 
     def written(self) -> int:
         """After a write of our own: the epoch of what is known of it. If nobody else has written, all stays known."""
@@ -293,10 +304,10 @@ class Model:
 
     def put(self, mutations: Iterable[Mutation]) -> int:
         """Write rows nobody else can know, or that may be written again; 500 in a batch. As `written`."""
-        self.writable()
         epochs = {self.epoch()}
         remaining = iter(mutations)
         while page := list(islice(remaining, PAGE)):
+            self.writable()
             for key, _, _ in page:
                 self.forget_row(key.decode())
             self.table.put_many(page)
@@ -358,7 +369,7 @@ class Model:
     def pickled(self, oid: str) -> Any:
         from neomodel.repository import restored
 
-        return restored, (self.repository.store.url, self.name, oid, self.as_of)
+        return restored, (self.repository.store.url, self.name, oid, self.as_of, self.unstable)
 
 
 def _kind(cls: Any) -> EClass:

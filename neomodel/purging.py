@@ -5,7 +5,6 @@ model and time, with the cells ``p:before``, ``p:by``, ``p:began`` and, once it 
 versions went. They outlive the model.
 """
 
-import datetime
 import getpass
 import os
 import socket
@@ -15,6 +14,7 @@ import attrs
 from neomodel.errors import InvalidValue, TableExists, TableNotFound
 from neomodel.model import Model
 from neomodel.stores import VERSION, Row, Table, successor
+from neomodel.times import Time, micros
 
 TABLE = "_purges"
 FAMILIES = "pt"
@@ -33,7 +33,7 @@ class Purge:
     versions: int | None
 
 
-def purge(model: Model, *, before: "int | datetime.datetime", by: str | None = None) -> Purge:
+def purge(model: Model, *, before: Time, by: str | None = None) -> Purge:
     """Forget what only reads before a time could see; from that time on everything reads as ever.
 
     `before` is an aware datetime or microseconds since the epoch, not later than the stable time: `InvalidValue`.
@@ -41,11 +41,11 @@ def purge(model: Model, *, before: "int | datetime.datetime", by: str | None = N
     tells which of its ends is right when a crash has left only one: repair a model before, not after.
     """
     model.writable()
-    horizon = _time(before)
-    table = model.table
+    horizon = micros("the time to purge before", before)
+    table = model.repository.snapshots.table(model.name)  # which forgets what it keeps of that time
     began = table.now()
-    stable = began - model.repository.store.settling
-    if not 0 <= horizon <= stable:
+    stable = model.repository.stable(model.name)
+    if horizon > stable:
         raise InvalidValue("the time to purge before", horizon, f"one that is stable, up to {stable}")
     record = Purge(model.name, horizon, by or _whoever(), began, None)
     records = _records(model)
@@ -65,14 +65,6 @@ def purges(model: Model) -> list[Purge]:
         return [_purge(model.name, row) for _, row in table.scan(prefix, prefix + b":")]  # a colon comes after digits
     except TableNotFound:
         return []
-
-
-def _time(before: "int | datetime.datetime") -> int:
-    if isinstance(before, datetime.datetime) and before.tzinfo is not None:
-        return round(before.timestamp() * 1_000_000)
-    if isinstance(before, int) and not isinstance(before, bool):
-        return before
-    raise InvalidValue("the time to purge before", before, "an aware datetime, or microseconds since the epoch")
 
 
 def _whoever() -> str:

@@ -14,10 +14,10 @@ from neomodel import ids, layout
 from neomodel.ancestry import Ancestry
 from neomodel.errors import Conflict
 from neomodel.findings import Change, Choice, Mend, Removal, Suspect
-from neomodel.holdings import PAGE, Holdings, held, is_object, whole
+from neomodel.holdings import PAGE, Holdings, as_read, held, is_object, whole
 from neomodel.kinds import EFeature
 from neomodel.long_cells import hint_of, in_parts, is_long
-from neomodel.states import UNSET, Stored, encode
+from neomodel.states import UNSET, encode
 from neomodel.stores import VERSION, Row, Table, successor
 from neomodel.trees import Root
 
@@ -139,10 +139,7 @@ def _cells(home: "Model", oid: str, row: Row, feature: EFeature, tokens: list[st
         return encode(feature, tokens[0] if tokens else None if feature.unsettable else UNSET)
     if not is_long(row.get(feature.column, b"")):
         return encode(feature, tokens)
-    state = Stored(home, oid)
-    state.take(row, home.epoch())
-    state.held = True
-    long = state.raw(feature)
+    long = as_read(home, oid, row).raw(feature)
     try:
         return long.cells_after([long.replacing(tokens)])  # type: ignore[no-any-return]
     except Conflict:

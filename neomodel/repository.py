@@ -6,8 +6,10 @@ from typing import Any, Self
 from weakref import WeakValueDictionary
 
 from neomodel import ids, layout
+from neomodel.batches import Batch, Batches
+from neomodel.catalogue import Catalogue
 from neomodel.declare import DECLARED
-from neomodel.errors import InvalidValue, ModelExists, ModelNotFound, TableExists, TableNotFound, near
+from neomodel.errors import InvalidValue, ModelExists, ModelNotFound, NotStable, TableExists, TableNotFound, near
 from neomodel.kinds import EClass
 from neomodel.metamodel import Package
 from neomodel.model import Model
@@ -15,24 +17,36 @@ from neomodel.objects import build
 from neomodel.packages import EPackage, link
 from neomodel.registry import Registry
 from neomodel.stores import Store, open_store
-from neomodel.times import Time, micros
+from neomodel.stores.wrappers import Caching
+from neomodel.times import STABLE, Time, micros, told
+from neomodel.vintages import Vintage, kind_in
 
-STABLE = "stable"
+CACHE = 64 * 2**20
 
 
-def connect(url: str, *, create: bool = True) -> "Repository":
-    """The repository in the store at `url`: ``lmdb:FOLDER``, ``memory:``, ``hbase://HOST:PORT...``."""
-    return Repository(open_store(url, create=create))
+def connect(url: str, *, create: bool = True, cache_bytes: int = CACHE) -> "Repository":
+    """The repository in the store at `url`: ``lmdb:FOLDER``, ``memory:``, ``hbase://HOST:PORT...``.
+
+    Rows of snapshots are kept in memory for ever, but those of all snapshots together in not more than `cache_bytes`.
+    """
+    return Repository(open_store(url, create=create), cache_bytes=cache_bytes)
 
 
 class Repository:
     """Models and metamodels behind one URL. A context manager."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, *, cache_bytes: int = CACHE) -> None:
         self.store = store
         self.registry = Registry(store)
+        self.catalogue = Catalogue(store)
+        self.batches = Batches(store)
+        self.batch: Batch | None = None
+        """The batch that is being written in; `batches.batch` sets it."""
+        self.snapshots = Caching(store, limit_bytes=cache_bytes)
+        """The store for who reads what never changes."""
         self._packages: dict[str, EPackage] = {}
-        self._open: WeakValueDictionary[tuple[str, int | None], Model] = WeakValueDictionary()
+        self._vintages: WeakValueDictionary[int, Vintage] = WeakValueDictionary()
+        self._open: WeakValueDictionary[tuple[str, int | None, bool], Model] = WeakValueDictionary()
 
     def __repr__(self) -> str:
         return f"<repository {self.store.url}>"
@@ -85,9 +99,13 @@ class Repository:
 
     def kind(self, ns_uri: str, name: str) -> EClass:
         """The class of that name, or `InvalidValue`."""
-        found = self.metamodel(ns_uri).classifiers.get(name)
-        if not isinstance(found, EClass):
-            raise InvalidValue(f"a class of {ns_uri}", name, "one that its metamodel has; register a newer version")
+        return kind_in(self.metamodel(ns_uri), name)
+
+    def vintage(self, at: int) -> Vintage:
+        """The metamodels as they were at a time: the same object while anybody has it, so that classes are the same."""
+        found = self._vintages.get(at)
+        if found is None:
+            found = self._vintages[at] = Vintage(self, at)
         return found
 
     def _linked(self, value: Package) -> EPackage:
@@ -95,8 +113,9 @@ class Repository:
 
     def _use(self, package: EPackage) -> None:
         if self._packages.get(package.nsURI) not in (None, package):
-            for model in self._open.values():
-                model.forget_classes()
+            for model in list(self._open.values()):
+                if model.as_of is None:
+                    model.forget_classes()
         self._packages |= {part.nsURI: part for part in package.with_subpackages()}
 
     # models
@@ -108,22 +127,35 @@ class Repository:
             self.store.table(name).create(layout.FAMILIES, splits=ids.splits(self.store.breadth))
         except TableExists as exc:
             raise ModelExists(name, self.store.url) from exc
+        self.catalogue.enter(name)
         return self._model(name, None)
 
-    def open(self, name: str, *, as_of: Time | str | None = None) -> Model:
+    def open(self, name: str, *, as_of: "Time | str | None" = None, unstable: bool = False) -> Model:
         """The model of that name, as it is, or as it was at a time (an aware datetime or microseconds since the epoch);
-        ``"stable"`` is the latest time that nobody can write under any more. `ModelNotFound` if there is none, `Purged`
-        if what was then is no longer known."""
-        at = self._time(name, as_of)
-        if at is not None:
-            self.store.table(name).get(ids.ROOT.encode(), at=at, columns=layout.TYPE)  # refuses what was purged
-        found = self._open.get((name, at))
-        return found if found is not None else self._model(name, at)
+        ``"stable"`` is the latest time that nobody can write under any more. `ModelNotFound` if there is none.
 
-    def opened(self, name: str, at: int | None) -> Model:
-        """As `open`, but a model that is open already is not looked for again."""
-        found = self._open.get((name, at))
-        return found if found is not None else self.open(name, as_of=at)
+        A later time than that raises `NotStable` unless it is asked for as `unstable`: then what is read may be
+        incomplete, and may be something else the next time. A time before the model was created raises
+        `ModelNotFound`, one before what was purged `Purged`; as of "stable" a new model may be empty still. As of a
+        time, four reads.
+        """
+        at = None
+        if as_of is None:
+            self._now(name)
+            unstable = False
+        else:
+            at, unstable = self._moment(name, as_of, unstable=unstable)
+        found = self._open.get((name, at, unstable))
+        return found if found is not None else self._model(name, at, unstable=unstable)
+
+    def opened(self, name: str, like: Model) -> Model:
+        """The model of that name, as of the time of another one. One that is open already is not looked for again."""
+        found = self._open.get((name, like.as_of, like.unstable))
+        return found if found is not None else self.open(name, as_of=like.as_of, unstable=like.unstable)
+
+    def stable(self, name: str) -> int:
+        """The latest time that nobody can write under any more, for who reads that model. Two reads."""
+        return self.batches.stable(self._now(name))
 
     def models(self) -> list[str]:
         """The names of the models there are."""
@@ -133,25 +165,37 @@ class Repository:
         """Remove a model and all its history; `ModelNotFound` if there is none."""
         _check_name(name)
         try:
-            self.store.table(name).drop()
+            self.snapshots.table(name).drop()  # what is kept of it is forgotten
         except TableNotFound as exc:
             raise self._no_model(name) from exc
+        self.catalogue.strike(name)
         for key in [key for key in self._open if key[0] == name]:
             del self._open[key]
 
-    def _model(self, name: str, at: int | None) -> Model:
-        model = self._open[name, at] = Model(self, name, at)
+    def _model(self, name: str, at: int | None, *, unstable: bool = False) -> Model:
+        model = self._open[name, at, unstable] = Model(self, name, at, unstable=unstable)
         return model
 
-    def _time(self, name: str, as_of: Time | str | None) -> int | None:
+    def _now(self, name: str) -> int:
+        """The time by the table of a model; `ModelNotFound` if there is none."""
         _check_name(name)
         try:
-            now = self.store.table(name).now()
+            return self.store.table(name).now()
         except TableNotFound as exc:
             raise self._no_model(name) from exc
-        if as_of == STABLE:
-            return now - self.store.settling
-        return None if as_of is None else micros("as_of, if not 'stable',", as_of)
+
+    def _moment(self, name: str, as_of: "Time | str", *, unstable: bool) -> tuple[int, bool]:
+        """The time to read a model as of, and whether that is not stable; refused if it makes no sense."""
+        stable = self.stable(name)
+        at = stable if as_of == STABLE else micros("as_of, if not 'stable',", as_of)
+        if at > stable and not unstable:
+            raise NotStable(f"model {name!r} of {self.store.url}", told(at), told(stable))
+        created = self.catalogue.created(name)
+        if created is not None and at < created and as_of != STABLE:  # which has nothing of it yet
+            hint = f" as of {told(at)}: it was created later, at {told(created)}; ask for a later time"
+            raise ModelNotFound(name, self.store.url, hint)
+        self.store.table(name).get(ids.ROOT.encode(), at=at, columns=layout.TYPE)  # or it was purged
+        return at, at > stable
 
     def _no_model(self, name: str) -> ModelNotFound:
         return ModelNotFound(name, self.store.url, near(name, self.models()))
@@ -175,9 +219,11 @@ def _value(package: Any) -> Package:
 _restored: dict[str, Repository] = {}
 
 
-def restored(url: str, name: str, oid: str, at: int | None) -> Any:
+def restored(url: str, name: str, oid: str, at: int | None, unstable: bool) -> Any:
     """The object that was pickled. Opens its store once for each process."""
     repository = _restored.get(url)
     if repository is None:
         repository = _restored[url] = connect(url, create=False)
-    return repository.open(name, as_of=at)[oid]
+    if at is not None and not unstable:
+        repository.batches.vouch(at)
+    return repository.open(name, as_of=at, unstable=unstable)[oid]

@@ -4,6 +4,7 @@ import datetime
 
 from neomodel.errors import InvalidValue
 
+STABLE = "stable"
 FIRST, LAST = -(2**63), 2**63 - 1
 """The ends of time. Stores begin at 0, events may lie before that."""
 
@@ -25,3 +26,24 @@ def micros(what: str, value: object, *, first: int = 0) -> int:
 def instant(time_: int) -> datetime.datetime:
     """The time as an aware datetime, in UTC."""
     return _EPOCH + time_ * _MICROSECOND
+
+
+def told(time_: int) -> str:
+    """The time for a sentence: in numbers, and as people write it where the calendar reaches that far."""
+    try:
+        return f"{time_} ({instant(time_).isoformat()})"
+    except OverflowError:
+        return str(time_)
+
+
+def parsed(text: str) -> Time | str:
+    """What was typed as a time: `STABLE`, microseconds, or as ISO 8601 has it, with its offset from UTC."""
+    if text == STABLE or text.isdecimal():
+        return int(text) if text.isdecimal() else STABLE
+    try:
+        found = datetime.datetime.fromisoformat(text)
+    except ValueError:
+        found = None
+    if found is None or found.tzinfo is None:
+        raise InvalidValue("a time", text, "such as 2024-05-01T12:00:00+02:00, microseconds since the epoch, or stable")
+    return found

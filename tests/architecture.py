@@ -27,6 +27,7 @@ LAYERS = (
     ("neomodel.codecs", "neomodel.ids", "neomodel.cluster"),
     ("neomodel.metamodel", "neomodel.metamodel_json", "neomodel.scope", "neomodel.soundness", "neomodel.evolution"),
     ("neomodel.layout", "neomodel.kinds", "neomodel.packages", "neomodel.registry"),
+    ("neomodel.batches", "neomodel.catalogue"),
     (
         "neomodel.trees",
         "neomodel.long_cells",
@@ -41,7 +42,15 @@ LAYERS = (
     ),
     ("neomodel.changes", "neomodel.subtrees", "neomodel.leaving", "neomodel.storing", "neomodel.collections"),
     ("neomodel.objects", "neomodel.timelines", "neomodel.declare", "neomodel.editing"),
-    ("neomodel.roots", "neomodel.model", "neomodel.repository", "neomodel.prefetching", "neomodel.xmi"),
+    (
+        "neomodel.roots",
+        "neomodel.model",
+        "neomodel.vintages",
+        "neomodel.history",
+        "neomodel.repository",
+        "neomodel.prefetching",
+        "neomodel.xmi",
+    ),
     (
         "neomodel.findings",
         "neomodel.holdings",
@@ -90,6 +99,8 @@ BUILTINS = {
     "TableExists": [ValueError],
     "ReadOnly": [PermissionError],
     "Purged": [ValueError],
+    "NotStable": [ValueError],
+    "BatchExpired": [TimeoutError],
     "StoreUnavailable": [ConnectionError],
     "OutcomeUnknown": [TimeoutError],
 }

@@ -32,7 +32,7 @@ def test_models_are_listed_one_a_line_and_the_table_of_metamodels_is_none(reposi
     repository.create("jdt")
     repository.create("empty")
 
-    assert repository.store.tables() == ["_metamodels", "empty", "jdt"]
+    assert repository.store.tables() == ["_metamodels", "_models", "empty", "jdt"]
     assert run("models") == "empty\njdt\n"
     assert json.loads(run("models", "--json")) == ["empty", "jdt"]
 

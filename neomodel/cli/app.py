@@ -56,6 +56,7 @@ _commands.add(
     "neomodel show jdt",
     "neomodel show jdt --limit 100",
     "neomodel show jdt 3fa9cjvlda49rkkj7000001 --depth 1",
+    "neomodel show jdt --as-of 2024-05-01T12:00:00+02:00",
     "neomodel show jdt --json | jq '.objects[].id'",
     panel=_LOOK,
 )

@@ -45,6 +45,15 @@ StoreUrl = Annotated[
 """`--store` of a command: what is given there, else before the command, else the default. Never empty."""
 
 ModelName = Annotated[str, typer.Argument(metavar="NAME", help="The model's name.", show_default=False)]
+AsOf = Annotated[
+    str | None,
+    typer.Option(
+        "--as-of",
+        metavar="T",
+        help="As it was at that time: 2024-05-01T12:00:00+02:00, microseconds since the epoch, or stable.",
+        show_default=False,
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 

@@ -8,16 +8,17 @@ import typer
 
 from neomodel import ids, layout
 from neomodel.cli import tree_json, tree_text
-from neomodel.cli.frame import AsJson, ModelName, Refused, StoreUrl, say
+from neomodel.cli.frame import AsJson, AsOf, ModelName, Refused, StoreUrl, say
 from neomodel.cli.models import check_there
 from neomodel.cli.rows import row_as_json, row_lines
 from neomodel.cli.text import key_of, plain
 from neomodel.cli.tree import DEEPEST, Branch, grown, paged
 from neomodel.errors import CorruptRow, InvalidValue
 from neomodel.model import Model
-from neomodel.repository import connect
+from neomodel.repository import Repository, connect
 from neomodel.stores import Row
 from neomodel.stores.base import ORDERED
+from neomodel.times import parsed
 
 
 def show(
@@ -32,6 +33,7 @@ def show(
         typer.Option("--depth", metavar="N", min=0, max=DEEPEST, help="Go N levels down from the top."),
     ] = DEEPEST,
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Show at most N objects.")] = 20,
+    as_of: AsOf = None,
     as_json: AsJson = False,
 ) -> None:
     """Print a model's objects as a tree: each with its attributes, its references, then what it contains.
@@ -53,13 +55,20 @@ def show(
     """
     with connect(store, create=False) as repository:
         check_there(repository, name)
-        # As of one moment, where times tell what happened before it; else the newest rows could seem to lie ahead.
-        ordered = ORDERED in repository.store.capabilities
-        model = repository.open(name, as_of=repository.store.table(name).now() if ordered else None)
+        model = _opened(repository, name, as_of)
         if oid is None:
             _show_model(model, limit=limit, depth=depth, as_json=as_json)
         else:
             _show_one(model, oid, limit=limit, depth=depth, as_json=as_json)
+
+
+def _opened(repository: Repository, name: str, as_of: str | None) -> Model:
+    if as_of is not None:
+        return repository.open(name, as_of=parsed(as_of))
+    # As of one moment, where times tell what happened before it; else the newest rows could seem to lie ahead.
+    if ORDERED in repository.store.capabilities:
+        return repository.open(name, as_of=repository.store.table(name).now(), unstable=True)
+    return repository.open(name)
 
 
 def _show_model(model: Model, *, limit: int, depth: int, as_json: bool) -> None:

@@ -51,14 +51,14 @@ class _Piece(NamedTuple):
     size: int
 
 
-def count(table: Table, advance: Callable[[int], None]) -> Sizes:
-    """Count what is in a table, be it a model or not. One scan for each region, and one more of what is too much to be
-    read with an object. `advance` is told of every thousand rows."""
+def count(table: Table, advance: Callable[[int], None], *, at: int | None = None) -> Sizes:
+    """Count what is in a table, be it a model or not, now or as of a time. One scan for each region, and one more of
+    what is too much to be read with an object. `advance` is told of every thousand rows."""
     counted = Sizes([], Counter(), Counter())
     families = {family.encode() + b":" for family in table.families()}
     for region in table.regions():
         size = dict.fromkeys(UNITS, 0)
-        for key, pieces in groupby(_pieces(table, region, families), key=itemgetter(0)):
+        for key, pieces in groupby(_pieces(table, region, families, at), key=itemgetter(0)):
             size["rows"] += 1
             size["bytes"] += len(key)
             for piece in pieces:
@@ -71,11 +71,11 @@ def count(table: Table, advance: Callable[[int], None]) -> Sizes:
     return counted
 
 
-def _pieces(table: Table, region: Region, families: set[bytes]) -> Iterator[_Piece]:
+def _pieces(table: Table, region: Region, families: set[bytes], at: int | None) -> Iterator[_Piece]:
     narrow, wide = families - {_WIDE}, families & {_WIDE}
     return merge(
-        (_narrow(key, row) for key, row in table.scan(region.start, region.stop, columns=narrow)),
-        _wide(table, region, wide) if wide else (),
+        (_narrow(key, row) for key, row in table.scan(region.start, region.stop, at=at, columns=narrow)),
+        _wide(table, region, wide, at) if wide else (),
         key=itemgetter(0),
     )
 
@@ -84,9 +84,9 @@ def _narrow(key: bytes, row: Row) -> _Piece:
     return _Piece(key, row, len(row), sum(len(column) + len(value) for column, value in row.items()))
 
 
-def _wide(table: Table, region: Region, columns: set[bytes]) -> Iterator[_Piece]:
+def _wide(table: Table, region: Region, columns: set[bytes], at: int | None) -> Iterator[_Piece]:
     """Cell by cell: the only read of many rows that does not hold each of them whole tells all versions."""
-    versions = table.history(region.start, region.stop, columns=columns)
+    versions = table.history(region.start, region.stop, columns=columns, until=at)
     for (key, column), found in groupby(versions, key=itemgetter(0, 1)):
         newest = next(found).value
         if newest is not None:

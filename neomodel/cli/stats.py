@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from neomodel.cli.frame import AsJson, ModelName, StoreUrl
+from neomodel.cli.frame import AsJson, AsOf, ModelName, StoreUrl
 from neomodel.cli.grid import print_grid
 from neomodel.cli.models import check_there
 from neomodel.cli.progress import counter
@@ -11,11 +11,12 @@ from neomodel.cli.sizes import UNITS, Sizes, count
 from neomodel.cli.text import name_text, plain
 from neomodel.repository import connect
 from neomodel.stores import Region
+from neomodel.times import parsed
 
 BALANCED = ("rows", "bytes")  # what regions shall have alike
 
 
-def stats(name: ModelName, store: StoreUrl = "", as_json: AsJson = False) -> None:
+def stats(name: ModelName, store: StoreUrl = "", as_of: AsOf = None, as_json: AsJson = False) -> None:
     """Count a model's objects by class, and its rows, cells and bytes by region. Reads all of it.
 
     Bytes are those of keys, columns and current values, without history.
@@ -31,8 +32,9 @@ def stats(name: ModelName, store: StoreUrl = "", as_json: AsJson = False) -> Non
     """
     with connect(store, create=False) as repository:
         check_there(repository, name)
+        at = None if as_of is None else repository.open(name, as_of=parsed(as_of)).as_of
         with counter(f"reading {name}") as advance:
-            counted = count(repository.store.table(name), advance)
+            counted = count(repository.store.table(name), advance, at=at)
     if as_json:
         print(json.dumps({"model": name, **_as_json(counted)}))
     else:

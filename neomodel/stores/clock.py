@@ -1,11 +1,35 @@
-"""The clock of this process, for stores whose writers stamp: microseconds, no time given out twice, never backwards."""
+"""Clocks, in microseconds: the one of this process, for stores whose writers stamp, and watches to take time with."""
 
 import os
 import threading
 import time
 
+import attrs
+
+_RUNNING = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # the first goes on while the machine sleeps
+
+
+def wall() -> int:
+    """What the clock of this machine says."""
+    return time.time_ns() // 1000
+
+
+@attrs.frozen
+class Watch:
+    """When something began, to tell how long ago that was, also in a process that stood still meanwhile."""
+
+    running: float = attrs.field(factory=lambda: time.clock_gettime(_RUNNING))
+    wall: int = attrs.field(factory=lambda: wall())
+
+    def age(self) -> int:
+        """Microseconds since then: those that passed, or those that the clock was set forward by if these are more."""
+        passed = int((time.clock_gettime(_RUNNING) - self.running) * 1_000_000)
+        return max(passed, wall() - self.wall)
+
 
 class Clock:
+    """Gives out no time twice, and never goes backwards."""
+
     def __init__(self) -> None:
         self._last = 0
         self._unlock()
@@ -18,6 +42,6 @@ class Clock:
     def tick(self, count: int = 1, *, after: int = 0) -> int:
         """The first of `count` times in a row, later than all given out before and than `after`."""
         with self._lock:
-            first = max(time.time_ns() // 1000, self._last + 1, after + 1)
+            first = max(wall(), self._last + 1, after + 1)
             self._last = first + count - 1
             return first

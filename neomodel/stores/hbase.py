@@ -5,7 +5,14 @@ stamped one by one, tables with splits, slices of a row, versions. `hbase_url` h
 
 **Times.** Cells are stamped by this process's clock, in microseconds and in the order of its writes. A swap is stamped
 later than the version it replaces, whoever stamped that: so the versions of a row always grow, whatever the clocks of
-the machines say. Times of different clients compare only as well as their clocks do: see `Store.settling`.
+the machines say. Times of different clients compare only as well as their clocks do.
+
+**Settling.** A write is stored at most `settling` after it was stamped; what was then is complete. Sending it is
+refused once three quarters of that have passed, however often it was tried and however long the process stood still.
+The last quarter is for the way, for clocks that differ, and for a gateway that goes on trying by itself: where one may
+do so for longer (`hbase.client.operation.timeout`), `settling` in the URL has to say more. A process that stops in the
+very moment between looking at the age and sending may send late; its gateway closes a connection on which nothing
+comes for 60 s, so that is bounded too. Who opens a batch (`neomodel.batches`) is waited for however long it takes.
 
 **A table** keeps all versions, and has on record that it is ours and what was purged. That is asked again after a
 second; `purge` waits that long before it removes anything. Nothing else deletes.
@@ -28,13 +35,15 @@ class HBaseStore(Store):
 
     def __init__(self, settings: HBaseUrl) -> None:
         self.url = settings.shown
-        self.settling = int(settings.timeout * 1_000_000) * ROUNDS * len(settings.gateways)
+        patience = settings.timeout * ROUNDS * len(settings.gateways)
+        self.settling = int((settings.settling or patience) * 1_000_000)
         self.breadth = settings.regions
         self._prefix = settings.prefix.encode()
         dial = _dial(settings)
         self._gateways = Gateways(
             [Pair(gateway.host, gateway.port1, gateway.port2, gateway.server, dial) for gateway in settings.gateways],
             settings.timeout,
+            self.settling * 3 // 4,
         )
         self._knowledge: dict[str, Knowledge] = {}
 

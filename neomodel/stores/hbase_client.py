@@ -7,11 +7,13 @@ one on the same connection. This one does; it is also quicker, as it looks nothi
 import os
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import thriftpy2
 from thriftpy2.thrift import TApplicationException, TException, TMessageType
 from thriftpy2.transport import TTransportException
+
+from neomodel.stores.clock import Watch
 
 _NUMBERS = 2**31
 
@@ -23,6 +25,10 @@ def thrift2() -> Any:
 
 
 thrift2()  # now, as thriftpy2 holds a lock for it: a child forked meanwhile would wait for that lock for ever
+
+
+class Late(TTransportException):
+    """What was to be asked is too old by now, so it was not. Another gateway would be asked later still."""
 
 
 class Client:
@@ -38,6 +44,16 @@ class Client:
         self._number = 0
         self._process = os.getpid()
         self._broken = False
+        self._since: tuple[Watch, int] | None = None
+
+    def within(self, since: Watch, limit: int) -> Self:
+        """Itself, for one call that is sent only if not more than so many microseconds have passed: else it is `Late`.
+
+        That is looked at when the request is ready to go and lacks no more than being handed to the system: so a
+        process that was stopped before sends nothing old when it goes on.
+        """
+        self._since = since, limit
+        return self
 
     def __getattr__(self, name: str) -> Any:
         if name not in self._service.thrift_services:
@@ -56,10 +72,19 @@ class Client:
         protocol.write_message_begin(name, TMessageType.CALL, number)
         protocol.write_struct(request(*arguments))
         protocol.write_message_end()
+        self._check_age()
         protocol.trans.flush()
         answer = self._answer(number, result)
         self._broken = False
         return answer
+
+    def _check_age(self) -> None:
+        since, self._since = self._since, None
+        if since is not None and (age := since[0].age()) > since[1]:
+            told = (
+                f"it is {age / 1e6:.1f} s old; what is sent later than after {since[1] / 1e6:g} s could change a past"
+            )
+            raise Late(TTransportException.NOT_OPEN, f"{told} that others take for settled")
 
     def _answer(self, number: int, result: Any) -> Any:
         protocol = self._protocol

@@ -25,7 +25,7 @@ from thriftpy2.protocol import TCyBinaryProtocol
 from thriftpy2.thrift import TException
 from thriftpy2.transport import TCyBufferedTransport, TSocket, TTransportException
 
-from neomodel.stores.hbase_client import Client, reason, thrift2
+from neomodel.stores.hbase_client import Client, Late, reason, thrift2
 from neomodel.stores.hbase_errors import Call, answers
 from neomodel.stores.hbase_http import CONNECT, Refused
 
@@ -248,9 +248,11 @@ _TWO: Callable[[Pair], Port] = attrgetter("two")
 class Gateways:
     """All pairs of a store. Every call goes through `one` or `two`, which do the fail-over."""
 
-    def __init__(self, pairs: list[Pair], timeout: float) -> None:
+    def __init__(self, pairs: list[Pair], timeout: float, latest: int) -> None:
         self.pairs = pairs
         self.timeout = timeout
+        self.latest = latest
+        """Microseconds after which a write that was stamped is not sent any more."""
 
     def beside(self, server: str | None) -> Pair:
         """The pair beside a region server, or one that will do as well."""
@@ -295,7 +297,7 @@ class Gateways:
         for port in turns:
             try:
                 return port.ask(ask, careful=careful)
-            except Refused as exc:
+            except (Refused, Late) as exc:
                 failure = exc
                 break
             except (NotSent, TException, OSError) as exc:

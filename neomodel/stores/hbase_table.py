@@ -30,7 +30,7 @@ from neomodel.stores.base import (
     check_swap,
     check_time,
 )
-from neomodel.stores.clock import Clock
+from neomodel.stores.clock import Clock, Watch
 from neomodel.stores.encoding import encode_value
 from neomodel.stores.hbase_definition import Definition
 from neomodel.stores.hbase_errors import Call, Subject, partly_written
@@ -183,10 +183,13 @@ class HBaseTable(Table):
         guard, new = encode_value(expected), encode_value(cells[VERSION])
         near = self._near(_check_key(key))
         known = self._knowledge.remembered(key, guard)
-        stamp = _clock.tick(after=self._version(key, near)[1] if known is None else known)
+        after = self._version(key, near)[1] if known is None else known
+        stamped, stamp = Watch(), _clock.tick(after=after)
         arguments = calls.swap(self._full_name, key, guard, cells, stamp)
         call = Call("swap", self._subject, key, writes=True, repeatable=False)
-        won: bool = self._gateways.two(call, lambda client: client.checkAndMutate(*arguments), near=near)
+        won: bool = self._gateways.two(
+            call, lambda client: self._now(client, stamped).checkAndMutate(*arguments), near=near
+        )
         if not won:  # a gateway that sends a swap again, since its server died, may be told that it lost to itself
             with partly_written("swap"):
                 won = self._version(key, near, at=stamp) == (new, stamp)
@@ -198,11 +201,13 @@ class HBaseTable(Table):
         """Stamped here, so it does no harm to send it again, and it is, if a gateway fails."""
         untouched = True
 
-        def write(pair: Pair, some: list[Any]) -> None:
+        def write(stamped: Watch, pair: Pair, some: list[Any]) -> None:
             nonlocal untouched
             call = Call("put_many", self._subject, writes=True)
             try:
-                self._gateways.two(call, lambda client: client.putMultiple(self._full_name, some), near=pair)
+                self._gateways.two(
+                    call, lambda client: self._now(client, stamped).putMultiple(self._full_name, some), near=pair
+                )
             except OutcomeUnknown:
                 untouched = False
                 with suppress(StoreUnavailable):
@@ -212,8 +217,8 @@ class HBaseTable(Table):
 
         for batch in rows.batches(mutations, len(self._gateways.pairs)):
             try:
-                puts = self._puts(batch)
-                jobs = [partial(write, pair, some) for pair, some in self._by_pair(puts, lambda put: put.row)]
+                stamped, puts = Watch(), self._puts(batch)
+                jobs = [partial(write, stamped, pair, some) for pair, some in self._by_pair(puts, lambda put: put.row)]
                 side_by_side(jobs, self._at_once)
             except StoreUnavailable as exc:
                 if untouched:
@@ -242,6 +247,10 @@ class HBaseTable(Table):
     @property
     def _where(self) -> str:
         return Call("", self._subject).where
+
+    def _now(self, client: Any, stamped: Watch) -> Any:
+        """The client, for a call with what was stamped then."""
+        return client.within(stamped, self._gateways.latest)
 
     def _delete(self, deletes: list[Any], client: Any) -> None:
         client.deleteMultiple(self._full_name, deletes)

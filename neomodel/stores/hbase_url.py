@@ -9,6 +9,7 @@ An IPv6 address goes in brackets: ``[::1]:9090``.
     prefix=team_    put before the names of all tables; what lies outside is not seen
     timeout=30      seconds to wait for an answer
     regions=4       that a new model begins with; as it is, four for each gateway
+    settling=60     seconds until a time is complete, the same for all who use the store; else timeout x 2 x gateways
     tls=1           the gateways are in HTTP mode with TLS; their certificates are verified with the CAs of the system
     ca=FILE         or with those of this file, and no others
     sasl=kerberos   the gateways ask for Kerberos, and encrypt; who we are is what the system's Kerberos says
@@ -34,7 +35,10 @@ from neomodel.errors import InvalidStore
 USER, PASSWORD = "NEOMODEL_HBASE_USER", "NEOMODEL_HBASE_PASSWORD"
 _FORM = "it must look like hbase://HOST:PORT,HOST:PORT?thrift2=PORT,PORT"
 _REGIONS, _MOST_REGIONS = 4, 4096  # for each gateway by default, so that each server has some to give away; in all
-_PARAMETERS = {"thrift2", "servers", "prefix", "timeout", "regions", "insecure", "tls", "ca", "sasl", "service"}
+_PARAMETERS = {
+    *("thrift2", "servers", "prefix", "timeout", "settling", "regions"),
+    *("insecure", "tls", "ca", "sasl", "service"),
+}
 
 
 @attrs.frozen
@@ -63,6 +67,7 @@ class HBaseUrl:
     prefix: str
     timeout: float
     regions: int
+    settling: float | None = None
     tls: Tls | None = None
     sasl: str | None = None
 
@@ -96,8 +101,9 @@ def parse(url: str) -> HBaseUrl:
             reason = f"{gateway.host} is not this machine, and as it is, it neither encrypts nor asks who you are"
             raise InvalidStore(shown, f"{reason}; add tls=1 or sasl=kerberos, or insecure=1 if its network is trusted")
     regions = _regions(shown, told.get("regions", str(_REGIONS * len(gateways))))
-    timeout = _timeout(shown, told.get("timeout", "30"))
-    return HBaseUrl(shown, gateways, told.get("prefix", ""), timeout, regions, tls, sasl)
+    timeout = _seconds(shown, "timeout", told.get("timeout", "30"))
+    settling = _seconds(shown, "settling", told["settling"]) if "settling" in told else None
+    return HBaseUrl(shown, gateways, told.get("prefix", ""), timeout, regions, settling, tls, sasl)
 
 
 def _tls(url: str, told: Mapping[str, str], who: str) -> Tls | None:
@@ -160,13 +166,13 @@ def _port(url: str, text: str) -> int:
     return int(text)
 
 
-def _timeout(url: str, text: str) -> float:
+def _seconds(url: str, name: str, text: str) -> float:
     try:
         seconds = float(text)
     except ValueError:
         seconds = 0
     if not 0 < seconds < 3600:
-        raise InvalidStore(url, f"timeout is {text!r}, expected seconds, such as 30")
+        raise InvalidStore(url, f"{name} is {text!r}, expected seconds, such as 30")
     return seconds
 
 

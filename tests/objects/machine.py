@@ -33,6 +33,8 @@ class ModelMachine(RuleBasedStateMachine):
         self.live: dict[Thing, nm.Element] = {}
         """Objects that the application holds: all that are transient, and of the stored ones some."""
         self.oids: dict[Thing, str] = {}
+        self.past: list[tuple[int, list[Thing], Facts]] = []
+        """What was stored at the times that were the present: which objects, and what the reference said of them."""
 
     @initialize(data=st.data())
     def begin(self, data: st.DataObject) -> None:
@@ -297,7 +299,20 @@ class ModelMachine(RuleBasedStateMachine):
         """Another connection reads the same."""
         with nm.connect(self.url) as other:
             reading = Reading(self.shape, other.open(self.name), {}, self.oids)
-            found, expected = reading.stored_facts(self.world), facts(self.world, self.default, stored=True)
+            found, expected = reading.stored_facts(self.stored()), facts(self.world, self.default, stored=True)
+            assert found == expected, _difference(found, expected)
+
+    @precondition(lambda self: self.past)
+    @rule(data=st.data())
+    def look_back(self, data: st.DataObject) -> None:
+        """A time that was the present reads as it did then."""
+        self.read_past(data.draw(st.integers(0, len(self.past) - 1)))
+
+    def read_past(self, number: int) -> None:
+        at, things, expected = self.past[number]
+        with nm.connect(self.url) as other:
+            snapshot = other.open(self.name, as_of=at, unstable=True)  # so far as nobody but us writes, it is complete
+            found = Reading(self.shape, snapshot, {}, self.oids).stored_facts(things)
             assert found == expected, _difference(found, expected)
 
     @invariant()
@@ -309,12 +324,18 @@ class ModelMachine(RuleBasedStateMachine):
         expected = facts(self.world, self.default)
         assert found == expected, _difference(found, expected)
         assert list(faults(self.shape, found)) == []
+        self.past.append((self.model.table.now(), self.stored(), facts(self.world, self.default, stored=True)))
+
+    def stored(self) -> list[Thing]:
+        return [thing for thing in self.world.there() if thing.stored]
 
     def teardown(self) -> None:
         if hasattr(self, "model"):
             self.open_elsewhere()
             wrong = [finding for finding in nm.check(self.model).findings if finding.kind != "dangling"]
             assert wrong == []
+            for number in range(0, len(self.past), 7):
+                self.read_past(number)
             self.repository.drop(self.name)
             self.repository.close()
 

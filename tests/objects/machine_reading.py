@@ -61,15 +61,16 @@ class Reading:
     def facts(self, world: World) -> Facts:
         return self._facts(world.there(), transient=True)
 
-    def stored_facts(self, world: World) -> Facts:
-        return self._facts([thing for thing in world.there() if thing.stored], transient=False)
+    def stored_facts(self, things: list[Thing]) -> Facts:
+        """Of objects that are stored in this model, whatever became of them since."""
+        return self._facts(things, transient=False)
 
     def _facts(self, things: list[Thing], *, transient: bool) -> Facts:
         found: Facts = {(-1, "roots"): self._numbers(self.model.roots)}
         assert len(self.model.roots) == len(found[-1, "roots"])
         for thing in things:
             element = self.live.get(thing)
-            if thing.stored:
+            if thing.stored or not transient:
                 kept = element
                 element = self.model[self.oids[thing]]
                 assert kept is None or kept is element, "two objects of one id"

@@ -183,6 +183,20 @@ def test_every_past_state_of_a_long_list_is_there(model: nm.Model) -> None:
         assert list(model.repository.open("m", as_of=time)[nm.oid(book)].tags) == then
 
 
+def test_the_history_of_an_object_tells_what_its_long_list_held(model: nm.Model) -> None:
+    _, book = stocked(model, b={"tags": names(LONG)})
+    book.tags.append("appended")
+    book.tags.insert(0, "first")
+    book.pages = 7
+
+    revisions = nm.history(book)
+    assert [sorted(one.changes) for one in revisions[1:]] == [["tags"], ["pages"]], "an append is no version"
+    assert revisions[0].changes["tags"].after == tuple(names(LONG))
+    change = revisions[1].changes["tags"]
+    assert (len(change.before), change.before[-1]) == (LONG + 1, "appended")
+    assert (len(change.after), change.after[0]) == (LONG + 2, "first")
+
+
 # what they cost
 
 

@@ -19,7 +19,7 @@ ROOM = 100
 def knowledge(monkeypatch: pytest.MonkeyPatch) -> Knowledge:
     """One that has little room."""
     monkeypatch.setattr(hbase_knowledge, "_REMEMBERED", ROOM)
-    return Knowledge(Gateways([], 1.0))
+    return Knowledge(Gateways([], 1.0, 1_000_000))
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_a_row_without_a_version_is_never_known(knowledge: Knowledge) -> None:
 
 
 def test_all_that_is_remembered_after_a_long_scan_takes_a_few_megabytes() -> None:
-    knowledge = Knowledge(Gateways([], 1.0))
+    knowledge = Knowledge(Gateways([], 1.0, 1_000_000))
     page, keys = 1000, iter(range(100 * 1000))
     tracemalloc.start()
     try:

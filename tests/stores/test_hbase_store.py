@@ -7,7 +7,6 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import SimpleNamespace
 
 import happybase
 import pytest
@@ -15,6 +14,7 @@ import pytest
 from neomodel.cluster import Cluster
 from neomodel.errors import InvalidStore, NeomodelError, StoreUnavailable, TableExists, TableNotFound
 from neomodel.stores import VERSION, Mutation, Store, Table, clock, open_store, successor
+from neomodel.stores import hbase_calls as calls
 from neomodel.stores.base import Cells
 from tests.stores.processes import run
 from tests.stores.shorthand import versions
@@ -174,7 +174,7 @@ def test_a_prefix_keeps_tables_apart(hbase: Cluster) -> None:
 
 def _with_clock(store: Store, name: str, offset: int, key: bytes, expected: bytes | None, cells: Cells) -> bool:
     """A swap by a process whose clock is wrong by that many seconds."""
-    clock.time = SimpleNamespace(time_ns=lambda: time.time_ns() + offset * 10**9)  # type: ignore[assignment]
+    clock.wall = lambda: time.time_ns() // 1000 + offset * 10**6
     return store.table(name).swap(key, expected, cells)
 
 
@@ -220,3 +220,28 @@ def test_a_row_emptied_again_meanwhile_by_a_fast_clock_can_be_made_again(hbase: 
 
     assert there.swap(b"k", None, {VERSION: b"1-c"})
     assert there.get(b"k") == {VERSION: b"1-c"}
+
+
+@pytest.mark.parametrize("write", ["swap", "put_many"])
+def test_what_was_stamped_too_long_ago_is_not_sent(hbase: Cluster, there: Table, write: str) -> None:
+    """Here all is: the store is said to settle sooner than anything can be sent. It is told as such, once."""
+    with open_store(f"{hbase.url}&settling=0.000004") as store:
+        with pytest.raises(StoreUnavailable, match=r"wrote nothing: it is .* s old"):
+            ASKING[write](store.table(there.name))
+        assert there.get(b"k") is None
+        assert store.table(there.name).get(b"k") is None, "and reads go on"
+
+
+def test_a_process_that_stood_still_between_stamping_and_sending_sends_nothing_old(
+    hbase: Cluster, there: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow(*arguments: object) -> object:
+        time.sleep(0.4)
+        return prepared(*arguments)
+
+    prepared = calls.swap
+    monkeypatch.setattr(calls, "swap", slow)
+    with open_store(f"{hbase.url}&settling=0.4") as store, pytest.raises(StoreUnavailable, match="wrote nothing"):
+        store.table(there.name).swap(b"k", None, {VERSION: b"1-a"})
+
+    assert there.get(b"k") is None

@@ -36,6 +36,7 @@ BAD = {
     "hbase://127.0.0.1:9090?thrift2=9091&regions=0": "regions is '0', expected a number from 1",
     "hbase://127.0.0.1:9090?thrift2=9091&regions=few": "regions is 'few'",
     "hbase://127.0.0.1:9090?thrift2=9091&regions=100000": "regions is '100000'",
+    "hbase://127.0.0.1:9090?thrift2=9091&settling=0": "settling is '0'",
     "hbase://[::1:9090?thrift2=9091": "must look like",
     "hbase://::1:9090?thrift2=9091": "in brackets",
     "hbase://[]:9090?thrift2=9091": "no HOST:PORT|must look like",
@@ -141,3 +142,11 @@ def test_gateways_on_this_machine_need_no_permission(host: str) -> None:
 def test_opening_asks_nothing_so_that_a_store_may_be_opened_before_its_gateways() -> None:
     with open_store("hbase://127.0.0.1:1?thrift2=2") as store:
         assert store.table("t").name == "t"
+
+
+def test_a_store_settles_when_all_has_been_tried_unless_the_url_says_otherwise() -> None:
+    pair, pairs = "hbase://127.0.0.1:9090?thrift2=9091", "hbase://127.0.0.1:9090,127.0.0.1:9092?thrift2=9091,9093"
+
+    found = [open_store(url).settling for url in (pair, f"{pairs}&timeout=2", f"{pair}&timeout=2&settling=300")]
+
+    assert found == [60_000_000, 8_000_000, 300_000_000]
