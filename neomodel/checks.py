@@ -39,6 +39,8 @@ def conforms(value: Any, kind: Any) -> bool:
     state = getattr(value, "_neo", None)
     if state is None or not isinstance(kind, EClass):
         return False
+    if state.kind is kind:
+        return True
     return kind.type_name == ANYTHING or kind.ePackage.nsURI == ECORE or kind.type_name in state.kind.names
 
 
@@ -47,8 +49,9 @@ def or_default(feature: EFeature, value: Any) -> Any:
     if feature.unsettable or value is None:
         return UNSET if value is None and feature.default is None and not feature.unsettable else value
     default = feature.default
-    same = default is not None and feature.codec.encode(value) == feature.codec.encode(default)
-    return UNSET if same else value
+    if default is None or (value != default and value == value):  # NaN is not equal to itself
+        return value
+    return UNSET if feature.codec.encode(value) == feature.codec.encode(default) else value
 
 
 def same(feature: EFeature, value: Any) -> Any:

@@ -70,10 +70,10 @@ class Rows:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def put(self, oid: str, row: Row, cohort: Cohort, epoch: int, rivals: int, *, asked: bool) -> None:
+    def put(self, oid: str, row: Row, cohort: Cohort, epoch: int, rivals: int, now: float, *, asked: bool) -> None:
         """Keep a row that was read in this epoch, after so many writes of others in this process."""
         self._entries.pop(oid, None)
-        until = math.inf if self._lasting else time.monotonic() + (BELIEVED if asked else _AHEAD)
+        until = math.inf if self._lasting else now + (BELIEVED if asked else _AHEAD)
         self._entries[oid] = _Entry(row, cohort, epoch, rivals, until)
         while len(self._entries) > self._room:
             del self._entries[next(iter(self._entries))]

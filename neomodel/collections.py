@@ -10,7 +10,7 @@ from neomodel.amendments import Move, Replace
 from neomodel.errors import InvalidValue
 from neomodel.kinds import EFeature
 from neomodel.long_lists import LongList
-from neomodel.mirrors import lies_in, may_hold
+from neomodel.mirrors import lies_in, lying_in, may_hold
 from neomodel.states import Stored, Transient, holding, together
 
 if TYPE_CHECKING:
@@ -19,6 +19,19 @@ if TYPE_CHECKING:
 _PAGE = 500  # objects whose rows are read at a time
 _MANY = 10_000  # objects made at a time
 _SHOWN = 10  # values in a repr
+
+
+def targets(obj: "Element", feature: EFeature, tokens: Sequence[Any]) -> "Iterator[Element]":
+    """The objects that a collection of references holds; children only if they say so too."""
+    state = obj._neo
+    remaining = iter(tokens)
+    if not feature.containment:
+        while found := state.targets(islice(remaining, _MANY), feature):
+            together(found)
+            yield from found
+        return
+    while page := state.targets(islice(remaining, _PAGE), feature):
+        yield from lying_in(page, obj, feature, state.model.epoch() if isinstance(state, Stored) else -1)
 
 
 class FeatureList(MutableSequence[Any]):
@@ -46,23 +59,7 @@ class FeatureList(MutableSequence[Any]):
         raw = self._raw()
         if not self._feature.reference:
             return iter(raw if isinstance(raw, LongList) else list(raw))
-        return self._targets(raw)
-
-    def _targets(self, tokens: Sequence[Any]) -> "Iterator[Element]":
-        state, feature, obj = self._obj._neo, self._feature, self._obj
-        remaining = iter(tokens)
-        if not feature.containment:
-            while found := [state.target(token, feature) for token in islice(remaining, _MANY)]:
-                together(found)
-                yield from found
-            return
-        while page := [state.target(token, feature) for token in islice(remaining, _PAGE)]:
-            if isinstance(state, Stored):
-                children = [child._neo for child in page if isinstance(child._neo, Stored)]
-                state.model.want(children, state.leading(feature))
-            for child in page:
-                if lies_in(child, obj, feature):
-                    yield child
+        return targets(self._obj, self._feature, raw)
 
     @overload
     def __getitem__(self, index: int) -> Any: ...
@@ -73,7 +70,7 @@ class FeatureList(MutableSequence[Any]):
         if not self._feature.reference:
             return found
         if isinstance(index, slice):
-            return list(self._targets(found))
+            return list(targets(self._obj, self._feature, found))
         target = self._obj._neo.target(found, self._feature)
         if self._feature.containment and not lies_in(target, self._obj, self._feature):
             return list(self)[index]  # an outdated entry: count without it

@@ -25,6 +25,8 @@ class EFeature:
         self.eContainingClass = owner
         self.name = value.name
         self.column = layout.column(value.name)
+        self.tag = value.name.encode()
+        """How rows of children name it."""
         self.many = value.many
         self.reference = isinstance(value, Reference)
         self.timeline = isinstance(value, Timeline)
@@ -161,6 +163,8 @@ class EClass(EClassifier):
     """A class. Called, it makes an object: ``obj.eClass(name="a")``."""
 
     value: Class
+    ready = False
+    """Whether it is known that objects of it may be made."""
 
     @cached_property
     def eSuperTypes(self) -> "tuple[EClass, ...]":
@@ -190,6 +194,11 @@ class EClass(EClassifier):
     def containments(self) -> tuple[EFeature, ...]:
         """The features that hold its children in the store."""
         return tuple(feature for feature in self.features.values() if feature.containment and feature.kept)
+
+    @cached_property
+    def unkept(self) -> tuple[EFeature, ...]:
+        """The features whose values stay in memory."""
+        return tuple(feature for feature in self.features.values() if not feature.kept)
 
     @cached_property
     def timelines(self) -> tuple[EFeature, ...]:

@@ -116,7 +116,9 @@ def place_of(row: Row) -> tuple[str, str] | None:
 def changed(row: Row, cells: Cells) -> Row:
     """The row after these cells were written to it, as far as it is read with the object."""
     after = {**row, **cells}
-    return {name: value for name, value in after.items() if value is not None and name < _EXTENT}
+    if None in after.values() or max(after, default=b"") > _EXTENT:
+        after = {name: value for name, value in after.items() if value is not None and name < _EXTENT}
+    return after  # type: ignore[return-value]
 
 
 def erased(row: Row) -> dict[bytes, bytes | None]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from neomodel import layout
 from neomodel.amendments import Amendment, Drop, Include
 from neomodel.errors import Conflict, ObjectNotFound
 from neomodel.kinds import EFeature
@@ -30,10 +31,10 @@ def current(obj: "Element", feature: EFeature) -> "Element | None":
     token = state.raw(feature)
     if token is UNSET or token is None:
         return None
-    target = state.target(token, feature)
-    if feature.containment and isinstance(state, Stored) and isinstance(target._neo, Stored):
-        state.model.want([target._neo], state.leading(feature))
-    return target if not feature.containment or lies_in(target, obj, feature) else None
+    target: Element = state.target(token, feature)
+    if feature.containment and not lying_in([target], obj, feature, state.epoch if isinstance(state, Stored) else -1):
+        return None
+    return target
 
 
 def lies_in(child: "Element", parent: "Element", feature: EFeature) -> bool:
@@ -44,6 +45,29 @@ def lies_in(child: "Element", parent: "Element", feature: EFeature) -> bool:
     if isinstance(state, Transient):
         return state.place == (parent, feature)
     return isinstance(state, Stored) and isinstance(home, Stored) and state.holds_place(home, feature)
+
+
+def lying_in(children: "list[Element]", parent: "Element", feature: EFeature, epoch: int) -> "list[Element]":
+    """Those children that say so themselves, all as of one moment: rows that are not known since `epoch` are read
+    together."""
+    home = parent._neo
+    if not isinstance(home, Stored) or home.edit is not None:
+        return [child for child in children if lies_in(child, parent, feature)]
+    model, oid, tag = home.model, home.oid.encode(), feature.tag
+    stored = [child._neo for child in children if type(child._neo) is Stored]
+    missing = [state for state in stored if state.row is None or state.epoch != epoch or epoch < 0]
+    if missing:
+        model.want(missing, home.leading(feature))
+    if len(stored) < len(children) or any(state.edit is not None for state in stored):
+        return [child for child in children if lies_in(child, parent, feature)]
+    return [
+        child
+        for child, state in zip(children, stored, strict=True)
+        if (row := state.row) is not None
+        and row.get(layout.CONTAINER) == oid
+        and row.get(layout.FEATURE) == tag
+        and state.model is model
+    ]
 
 
 def holds(obj: "Element", feature: EFeature, target: "Element") -> bool:

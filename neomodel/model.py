@@ -235,18 +235,21 @@ class Model:
         """Read rows, for objects that want them and ahead."""
         rows = self.table.get_many([oid.encode() for oid in oids], at=self.as_of, columns=layout.OBJECT)
         new = Cohort(oids)
+        now = time.monotonic()
+        found = {}
         for oid in oids:
             row = rows.get(oid.encode())
             state = wanted.get(oid)
             again = state is not None and state.row is not None and state.cohort  # once met, always together
             cohort = again or new
             if row is not None:
+                found[oid] = row
                 asked = state is not None and len(wanted) == 1  # of several, the others come later
-                self._rows.put(oid, row, cohort, epoch, self._rivals, asked=asked)
+                self._rows.put(oid, row, cohort, epoch, self._rivals, now, asked=asked)
             if state is not None:
                 state.take(row, epoch)
                 state.cohort = cohort
-        return {key.decode(): row for key, row in rows.items()}
+        return found
 
     def forget_row(self, oid: str) -> None:
         """Before a row is written."""
@@ -308,8 +311,9 @@ class Model:
         remaining = iter(mutations)
         while page := list(islice(remaining, PAGE)):
             self.writable()
-            for key, _, _ in page:
-                self.forget_row(key.decode())
+            if self._rows:
+                for key, _, _ in page:
+                    self.forget_row(key.decode())
             self.table.put_many(page)
             epochs.add(self.written())
         return min(epochs)
@@ -322,10 +326,13 @@ class Model:
         }  # the first of each key
         # The top comes last: until it is there nobody sees what lies below it, so a subtree comes whole or not at all.
         epoch = self.put(chain.from_iterable(_writes(oid, cells) for oid, (_, cells) in new.items()))
+        live = self.live
         for oid, (element, cells) in new.items():
-            element._neo = state = Stored(self, oid)
+            state = Stored(self, oid)
+            object.__setattr__(element, "_neo", state)
             state.take(layout.changed({}, cells), epoch)
-            self.live[oid] = element
+            if live.get(oid) is not element:
+                live[oid] = element
         for element, cells in pairs:
             if element._neo.model is None:
                 row = known.get(element._neo.oid) or self.element(element._neo.oid)._neo.row
@@ -381,9 +388,11 @@ def _kind(cls: Any) -> EClass:
 
 def _writes(oid: str, cells: Cells) -> Iterator[Mutation]:
     """What stores a new object: one write, or if it is much several, its extents first; they don't count alone."""
-    own, extents = layout.split(cells) if len(cells) > MANY else (cells, {})
-    yield from in_parts(oid.encode(), extents)
-    yield Mutation(oid.encode(), own)
+    key = oid.encode()
+    if len(cells) > MANY:
+        cells, extents = layout.split(cells)
+        yield from in_parts(key, extents)
+    yield Mutation(key, cells)
 
 
 _all_writes: dict[tuple[str, str], list[int]] = {}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from neomodel import changes, ids, subtrees
 from neomodel.checks import checked, several
-from neomodel.collections import FeatureList
+from neomodel.collections import FeatureList, targets
 from neomodel.errors import FeatureNotFound, InvalidValue, ObjectNotFound, near
 from neomodel.kinds import EClass, EFeature
 from neomodel.metamodel import ECORE
@@ -33,9 +33,8 @@ class Element:
 
     def __init__(self, **features: Any) -> None:
         kind = type(self).eClass
-        if kind.abstract:
-            raise InvalidValue(f"the class of a new object, {kind},", "abstract", "a class that is not abstract")
-        kind.ePackage.check()
+        if not kind.ready:
+            _make_ready(kind)
         object.__setattr__(self, "_neo", Transient(kind))
         references = []
         for name, value in features.items():
@@ -91,8 +90,7 @@ class Element:
 
     def eContainer(self) -> "Element | None":
         """The object that contains this one; None of a root and of a transient object that nothing contains."""
-        place = self._neo.place
-        return None if place is None or place[0]._neo.oid == ids.ROOT else place[0]
+        return self._neo.container  # type: ignore[no-any-return]
 
     def eContainmentFeature(self) -> EFeature | None:
         """The feature of the container that holds this object."""
@@ -140,11 +138,19 @@ class Element:
         changes.unset(self, found)
 
 
+def _make_ready(kind: EClass) -> None:
+    """Raise what forbids objects of a class, if anything does. Once is enough."""
+    if kind.abstract:
+        raise InvalidValue(f"the class of a new object, {kind},", "abstract", "a class that is not abstract")
+    kind.ePackage.check()
+    kind.ready = True
+
+
 def _children(obj: Element) -> "Iterator[Element]":
     """The objects it contains directly, one feature after another."""
     for feature in obj._neo.kind.containments:
         if feature.many:
-            yield from FeatureList(obj, feature)
+            yield from targets(obj, feature, obj._neo.raw(feature))
         elif (child := current(obj, feature)) is not None:
             yield child
 

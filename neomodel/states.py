@@ -33,6 +33,7 @@ class Unset(enum.Enum):
         return "UNSET"
 
 
+_ROOT = ids.ROOT.encode()
 UNSET = Unset.UNSET
 """What a single-valued feature holds that has no value, not even None."""
 
@@ -52,6 +53,10 @@ class Transient:
         self.place: Place | None = None
         self.values: dict[str, Any] = {}
 
+    @property
+    def container(self) -> "Element | None":
+        return None if self.place is None else self.place[0]
+
     def raw(self, feature: EFeature) -> Any:
         """What the feature holds: a value or token, None, or UNSET; of a collection all of them, not to be changed: a
         list, or a `LongList`."""
@@ -59,6 +64,9 @@ class Transient:
 
     def target(self, token: Any, feature: EFeature) -> "Element":  # noqa: ARG002  as `Stored` has it
         return token  # type: ignore[no-any-return]
+
+    def targets(self, tokens: "Iterable[Element]", feature: EFeature) -> "list[Element]":  # noqa: ARG002
+        return list(tokens)
 
     def token(self, target: "Element", feature: EFeature) -> Any:  # noqa: ARG002  as `Stored` has it
         return target
@@ -210,10 +218,22 @@ class Stored:
         found = layout.place_of(self.read())
         if found is None:
             return None
-        container, feature = found
-        parent = self.model.element(container, via=(self.where(), "its container"), origin=self.leading(None))
-        kind = parent._neo.kind
-        return parent, kind.feature(feature)
+        parent = self._object(found[0])
+        return parent, parent._neo.kind.feature(found[1])
+
+    @property
+    def container(self) -> "Element | None":
+        """The object that `place` names; None of a root."""
+        if self.edit is not None:
+            return self.place[0] if self.place is not None and self.place[0]._neo.oid != ids.ROOT else None
+        found = self.read().get(layout.CONTAINER)
+        return None if found is None or found == _ROOT else self._object(found.decode())
+
+    def _object(self, container: str) -> "Element":
+        found = self.model.live.get(container)
+        if found is not None and not isinstance(found._neo, Gone):
+            return found
+        return self.model.element(container, via=(self.where(), "its container"), origin=self.leading(None))
 
     def holds_place(self, parent: "Stored", feature: EFeature) -> bool:
         """Whether its own row says that it lies there. A row that is not there lies nowhere."""
@@ -225,10 +245,21 @@ class Stored:
     def target(self, token: Any, feature: EFeature) -> "Element":
         if not feature.kept:
             return token  # type: ignore[no-any-return]
-        found = self.model.live.get(token)
-        if found is not None and not isinstance(found._neo, Gone):
-            return found
-        return self.model.resolve(token, via=(self.oid, feature.name), origin=self.leading(feature))
+        return self.targets((token,), feature)[0]
+
+    def targets(self, tokens: Iterable[Any], feature: EFeature) -> "list[Element]":
+        """The objects that tokens of a feature stand for."""
+        if not feature.kept:
+            return list(tokens)
+        model = self.model
+        via, origin = (self.oid, feature.name), self.leading(feature)
+        found = []
+        for token in tokens:
+            target = model.live.get(token)
+            if target is None or isinstance(target._neo, Gone):
+                target = model.resolve(token, via, origin)
+            found.append(target)
+        return found
 
     def leading(self, feature: EFeature | None) -> Origin | None:
         """The way from here by a feature, or to the container, for those who met together."""

@@ -148,12 +148,12 @@ def _store(model: "Model", ready: Ready) -> None:
     """Write new objects, all rows in as few batches as there can be, then the far ends of their references."""
     elements = [element for element, _ in ready]
     far = list(_one_sided(elements))
-    aside = [{f.name: e._neo.values[f.name] for f in _unkept(e)} for e in elements]
+    aside = {e: values for e in elements if (values := _unkept(e._neo))}
     carry(model, elements)
     if ready:
         model.add(ready)
-    for element, values in zip(elements, aside, strict=True):
-        element._neo.aside = values or None
+    for element, values in aside.items():
+        element._neo.aside = values
     for element, held, targets in far:
         mirror(element, held, gone=[], come=targets)
 
@@ -207,6 +207,6 @@ def _tokens(model: "Model", oid: str, feature: EFeature, raw: Any) -> Any:
     return model.token(raw, feature, beside=oid)
 
 
-def _unkept(element: "Element") -> list[EFeature]:
-    state = element._neo
-    return [f for f in state.kind.features.values() if not f.kept and f.name in state.values]
+def _unkept(state: Transient) -> dict[str, Any]:
+    """What stays in memory when the object is stored."""
+    return {f.name: state.values[f.name] for f in state.kind.unkept if f.name in state.values}

@@ -65,7 +65,7 @@ def targets_of(element: "Element", feature: EFeature) -> "list[Element]":
     state = element._neo
     raw = state.raw(feature)
     tokens = raw if feature.many else [] if raw is UNSET or raw is None else [raw]
-    return [state.target(token, feature) for token in tokens]
+    return state.targets(tokens, feature)  # type: ignore[no-any-return]
 
 
 def check_free(elements: "Iterable[Element]") -> None:

@@ -162,10 +162,30 @@ def versions(cursor: Any, start: bytes, stop: bytes) -> Iterator[tuple[bytes, by
 
 def row_at(cursor: Any, head: bytes, parts: list[tuple[bytes, bytes]], inverse: bytes) -> Row | None:
     """The live cells in `parts` of the row whose stored keys start with `head`."""
+    if not inverse and len(parts) == 1:
+        row = _plain_row(cursor, head, *parts[0])
+        if row is not None:
+            return row or None
     found = [rows(cursor, head + first, head + last, inverse, 1)[0] for first, last in parts]
     if len(found) == 1:
         return found[0][0][1] if found[0] else None
     return {column: value for part in found for _, row in part for column, value in row.items()} or None
+
+
+def _plain_row(cursor: Any, head: bytes, first: bytes, last: bytes) -> Row | None:
+    """As `row_at`, of a row that has one version of each cell, none of them rare; else None. What most rows are."""
+    row: Row = {}
+    stop = head + last
+    cut = slice(len(head) + 1, -_TIME - 1)
+    if cursor.set_range(head + first):
+        for key, value in cursor:
+            if key >= stop:
+                break
+            column = key[cut]
+            if value < b"\1" or column in row:
+                return None
+            row[column] = value
+    return row
 
 
 def selected_rows(
