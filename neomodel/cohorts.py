@@ -20,7 +20,7 @@ from neomodel.long_cells import is_long
 from neomodel.stores import Row
 
 if TYPE_CHECKING:
-    from neomodel.model import Model
+    from neomodel.row_access import RowAccess
     from neomodel.states import Stored
 
 _ROOM = 5000  # rows
@@ -50,7 +50,7 @@ class Origin(NamedTuple):
     feature: EFeature | None
 
 
-class _Entry(NamedTuple):
+class Entry(NamedTuple):
     row: Row
     cohort: Cohort
     epoch: int
@@ -65,7 +65,7 @@ class Rows:
     def __init__(self, more: int = 0, *, lasting: bool = False) -> None:
         self._room = _ROOM + more
         self._lasting = lasting
-        self._entries: dict[str, _Entry] = {}
+        self._entries: dict[str, Entry] = {}
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -74,27 +74,27 @@ class Rows:
         """Keep a row that was read in this epoch, after so many writes of others in this process."""
         self._entries.pop(oid, None)
         until = math.inf if self._lasting else now + (BELIEVED if asked else _AHEAD)
-        self._entries[oid] = _Entry(row, cohort, epoch, rivals, until)
+        self._entries[oid] = Entry(row, cohort, epoch, rivals, until)
         while len(self._entries) > self._room:
             del self._entries[next(iter(self._entries))]
 
-    def ask(self, oid: str, epoch: int, rivals: int, *, watched: bool) -> tuple[Row, Cohort] | None:
+    def ask(self, oid: str, epoch: int, rivals: int, watched: bool) -> Entry | None:
+        """A row that may still be believed. Where the store can't tell of writes, not for much longer."""
+        entry = self.believes(oid, epoch, rivals, watched)
+        if entry is None:
+            self.forget(oid)
+        elif not watched and not self._lasting:
+            self._entries[oid] = entry._replace(until=min(entry.until, time.monotonic() + BELIEVED))
+        return entry
+
+    def believes(self, oid: str, epoch: int, rivals: int, watched: bool) -> Entry | None:
         """A row that may still be believed: where the store tells of every write, in the epoch in which it was read,
         elsewhere for a while, unless others in this process have written."""
-        if not self.believes(oid, epoch, rivals, watched=watched):
-            self.forget(oid)
-            return None
-        entry = self._entries[oid]
-        if not watched and not self._lasting:
-            self._entries[oid] = entry._replace(until=min(entry.until, time.monotonic() + BELIEVED))
-        return entry.row, entry.cohort
-
-    def believes(self, oid: str, epoch: int, rivals: int, *, watched: bool) -> bool:
-        """Whether `ask` would find a row."""
         entry = self._entries.get(oid)
         if entry is None:
-            return False
-        return entry.epoch == epoch if watched else entry.rivals == rivals and time.monotonic() < entry.until
+            return None
+        sound = entry.epoch == epoch if watched else entry.rivals == rivals and time.monotonic() < entry.until
+        return entry if sound else None
 
     def peek(self, oid: str) -> Row | None:
         """A row to guess by, believed or not."""
@@ -105,7 +105,7 @@ class Rows:
         self._entries.pop(oid, None)
 
 
-def likely(model: "Model", origin: Origin | None) -> Iterator[str]:
+def likely(model: "RowAccess", origin: Origin | None) -> Iterator[str]:
     """The ids that members of a cohort lead to by the same way as one of them, from that one on."""
     if origin is None:
         return
@@ -115,7 +115,7 @@ def likely(model: "Model", origin: Origin | None) -> Iterator[str]:
             yield from led_to(row, origin.feature)
 
 
-def outdated(model: "Model", state: "Stored", epoch: int) -> Iterator[str]:
+def outdated(model: "RowAccess", state: "Stored", epoch: int) -> Iterator[str]:
     """The ids of objects that are held, met together with one that is outdated, and so themselves."""
     for oid in state.cohort.after(state.oid) if state.cohort else ():
         held = model.live.get(oid)

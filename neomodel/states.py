@@ -251,13 +251,13 @@ class Stored:
         """The objects that tokens of a feature stand for."""
         if not feature.kept:
             return list(tokens)
-        model = self.model
+        model, live = self.model, self.model.live
         via, origin = (self.oid, feature.name), self.leading(feature)
         found = []
         for token in tokens:
-            target = model.live.get(token)
+            target = live.get(token)
             if target is None or isinstance(target._neo, Gone):
-                target = model.resolve(token, via, origin)
+                target = model.resolve(token, via, origin) if token[0] == "@" else model.meet(token, via, origin)
             found.append(target)
         return found
 

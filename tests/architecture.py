@@ -39,6 +39,7 @@ LAYERS = (
         "neomodel.mirrors",
         "neomodel.entries",
         "neomodel.naming",
+        "neomodel.row_access",
     ),
     ("neomodel.changes", "neomodel.subtrees", "neomodel.leaving", "neomodel.storing", "neomodel.collections"),
     ("neomodel.objects", "neomodel.timelines", "neomodel.declare", "neomodel.editing"),

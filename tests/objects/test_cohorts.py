@@ -8,8 +8,7 @@ import pytest
 
 import neomodel as nm
 from metamodels.java import BodyDeclaration, ClassDeclaration, Modifier, Package, java
-from neomodel import cohorts
-from neomodel import model as models
+from neomodel import cohorts, row_access
 from neomodel.repository import Repository
 from neomodel.stores.memory import MemoryTable
 from neomodel.stores.wrappers import Counting
@@ -128,7 +127,7 @@ def wait(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
         now[0] += seconds
 
     monkeypatch.setattr(MemoryTable, "mark", lambda _: None)
-    for module in (cohorts, models):
+    for module in (cohorts, row_access):
         monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0]))
     return passed
 

@@ -1,0 +1,199 @@
+"""The rows of a model: read in as few calls as can be, believed for as long as nobody can have written, and written."""
+
+import time
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
+
+from neomodel import layout
+from neomodel.cohorts import BELIEVED, Cohort, Origin, Rows, likely, outdated
+from neomodel.errors import ReadOnly
+from neomodel.states import Stored
+from neomodel.stores import Mutation, Row
+
+if TYPE_CHECKING:
+    from neomodel.objects import Element
+    from neomodel.prefetching import Hint
+    from neomodel.repository import Repository
+
+PAGE = 500  # rows read or written in one call
+
+
+class RowAccess:
+    """What a `Model` knows of its rows. `live` has the objects that somebody holds, by id."""
+
+    def __init__(self, repository: "Repository", name: str, as_of: int | None, *, unstable: bool) -> None:
+        self.repository = repository
+        self.name = name
+        self.as_of = as_of
+        self.unstable = unstable
+        """Whether others may still write under that time."""
+        self.table = (repository.store if as_of is None or unstable else repository.snapshots).table(name)
+        self.live: WeakValueDictionary[str, Element] = WeakValueDictionary()
+        self._mark: Any = None
+        self._epoch = 0
+        self._writes = _writes_of(repository.store.url, name)
+        self._rows = Rows()
+        self.hint: Hint | None = None
+        self._watched = as_of is not None
+        self._rivals = 0
+        """How often others in this process were seen to have written, where the store can't tell of writes."""
+
+    # reading
+
+    def epoch(self) -> int:
+        """A number that tells whether somebody may have written since. No round trip."""
+        if self.as_of is None:
+            mark: Any = self.table.mark()
+            self._watched = mark is not None
+            if mark is None:
+                mark = self._writes[0], int(time.monotonic() / BELIEVED)
+                if self._mark is not None and mark[0] != self._mark[0]:
+                    self._rivals += 1
+            if mark != self._mark:
+                self._mark = mark
+                self._epoch += 1
+        return self._epoch
+
+    def reload(self, state: Stored) -> None:
+        """Read the row of an object again. One get."""
+        epoch = self.epoch()
+        self.forget_row(state.oid)
+        state.take(self.table.get(state.oid.encode(), at=self.as_of, columns=layout.OBJECT), epoch)
+
+    def want(self, states: list[Stored], origin: Origin | None) -> None:
+        """Have the rows of these objects, as they are now. What has to be read is read 500 at a time, and an answer
+        that has room is filled with what may be wanted next: see `cohorts`."""
+        epoch = self.epoch()
+        ask, rivals, watched = self._rows.ask, self._rivals, self._watched
+        missing = []
+        for state in states:
+            if state.row is None or (state.epoch != epoch and state.edit is None and not state.held):
+                entry = ask(state.oid, epoch, rivals, watched)
+                if entry is None:
+                    missing.append(state)
+                else:
+                    state.take(entry.row, epoch)
+                    state.cohort = entry.cohort
+        if not missing:
+            return
+        new = all(state.row is None for state in missing)
+        if len(missing) == 1 and not (missing[0].cohort or (new and (origin or self.hint))):
+            self.reload(missing[0])
+            return
+        remaining = iter(missing)
+        while page := list(islice(remaining, PAGE)):
+            oids = dict.fromkeys(state.oid for state in page)
+            for oid in self._guessed(page[0], origin, epoch) if new else outdated(self, page[0], epoch):
+                if len(oids) >= PAGE:
+                    break
+                oids.setdefault(oid)
+            found = self._read(list(oids), {state.oid: state for state in page}, epoch)
+            if new and self.hint:
+                self.hint.follow(self, found)  # type: ignore[arg-type]  # it is a Model
+
+    def read_ahead(self, oids: Iterable[str], room: int) -> dict[str, Row]:
+        """Have rows that may be wanted later; returns those that had to be read, at most so many, 500 in a call."""
+        epoch = self.epoch()
+        found: dict[str, Row] = {}
+        known = self._rows.believes
+        missing = (oid for oid in oids if known(oid, epoch, self._rivals, self._watched) is None)
+        ahead = islice(missing, room)
+        while page := list(islice(ahead, PAGE)):
+            found |= self._read(page, {}, epoch)
+        return found
+
+    def expect(self, hint: "Hint | None") -> None:
+        """Read ahead by a hint from now on, or by none. What was read ahead before is forgotten."""
+        self.hint = hint
+        self._rows = Rows(hint.rows, lasting=True) if hint else Rows()
+
+    def _read(self, oids: list[str], wanted: dict[str, Stored], epoch: int) -> dict[str, Row]:
+        """Read rows, for objects that want them and ahead."""
+        rows = self.table.get_many([oid.encode() for oid in oids], at=self.as_of, columns=layout.OBJECT)
+        new = Cohort(oids)
+        now = time.monotonic()
+        found = {}
+        for oid in oids:
+            row = rows.get(oid.encode())
+            state = wanted.get(oid)
+            again = state is not None and state.row is not None and state.cohort  # once met, always together
+            cohort = again or new
+            if row is not None:
+                found[oid] = row
+                asked = state is not None and len(wanted) == 1  # of several, the others come later
+                self._rows.put(oid, row, cohort, epoch, self._rivals, now, asked=asked)
+            if state is not None:
+                state.take(row, epoch)
+                state.cohort = cohort
+        return found
+
+    def forget_row(self, oid: str) -> None:
+        """Before a row is written."""
+        self._rows.forget(oid)
+
+    def _guessed(self, state: Stored, origin: Origin | None, epoch: int) -> Iterator[str]:
+        """What may be wanted next: those that were met together with an object, and where those it came by lead to."""
+        guesses = chain(state.cohort.after(state.oid) if state.cohort else (), likely(self, origin))
+        return (oid for oid in guesses if not self._believes(oid, epoch))
+
+    def _believes(self, oid: str, epoch: int) -> bool:
+        held = self.live.get(oid)
+        if held is not None and isinstance(held._neo, Stored) and held._neo.row is not None:
+            return True  # it is read again, with others, when it is touched
+        return self._rows.believes(oid, epoch, self._rivals, self._watched) is not None
+
+    def known_row(self, oid: str) -> Row | None:
+        """A row that is known, be it outdated."""
+        found = self.live.get(oid)
+        state = found._neo if found is not None else None
+        return state.row if isinstance(state, Stored) and state.row is not None else self._rows.peek(oid)
+
+    # writing
+
+    def writable(self) -> None:
+        """Before every write: refuse it in a snapshot, and in a batch that has expired."""
+        if self.as_of is not None:
+            raise ReadOnly("a change", f"model {self.name!r} as of {self.as_of}")
+        if self.repository.batch is not None:
+            self.repository.batch.check()
+
+    def written(self) -> int:
+        """After a write of our own: the epoch of what is known of it. If nobody else has written, all stays known."""
+        self._writes[0] += 1
+        mark: Any = self.table.mark()
+        alone: Any = None
+        if self._mark is not None:
+            alone = (self._mark[0] + 1, self._mark[1]) if mark is None else self._mark + 1
+        if mark is None:
+            mark = self._writes[0], self._mark[1] if self._mark else 0
+        if mark != alone:
+            return -1
+        self._mark = mark
+        return self._epoch
+
+    def outdated(self) -> None:
+        """After a write of this process past the objects: let all rows be read again when they are needed."""
+        self._writes[0] += 1
+
+    def put(self, mutations: Iterable[Mutation]) -> int:
+        """Write rows nobody else can know, or that may be written again; 500 in a batch. As `written`."""
+        epochs = {self.epoch()}
+        remaining = iter(mutations)
+        while page := list(islice(remaining, PAGE)):
+            self.writable()
+            if self._rows:
+                for key, _, _ in page:
+                    self.forget_row(key.decode())
+            self.table.put_many(page)
+            epochs.add(self.written())
+        return min(epochs)
+
+
+_all_writes: dict[tuple[str, str], list[int]] = {}
+
+
+def _writes_of(url: str, name: str) -> list[int]:
+    """How often this process has written to a model: the same list for all who ask."""
+    return _all_writes.setdefault((url, name), [0])
