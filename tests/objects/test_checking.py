@@ -352,7 +352,7 @@ def test_a_snapshot_can_be_checked_and_not_repaired(town: Town) -> None:
     nm.delete(town.two)
     town.listed("shelf", "books", "x")
 
-    snapshot = town.repo.open(town.model.name, as_of=then)
+    snapshot = town.repo.open(town.model.name, as_of=then, unstable=True)
     assert nm.check(snapshot) == nm.Report(town.model.name, 6, (), 0)
     with pytest.raises(nm.ReadOnly):
         nm.check(snapshot, repair=True)

@@ -224,7 +224,7 @@ def test_a_snapshot_is_read_ahead_as_it_was(opened: Any, counting: Counting) -> 
     model = top.eResource
     before = model.table.now()
     top.ownedElements[0].name = "changed"
-    then = model.repository.open(model.name, as_of=before)[str(nm.oid(top))]
+    then = model.repository.open(model.name, as_of=before, unstable=True)[str(nm.oid(top))]
 
     with nm.prefetch(then):
         assert [one.name for one in then.ownedElements] == ["c0", "c1", "c2"]

@@ -162,7 +162,7 @@ def test_every_answer_is_that_of_the_definition(
     for event, number in asked:
         seen = min(number, len(history))
         if snapshots:
-            then = model.repository.open(model.name, as_of=known[seen])
+            then = model.repository.open(model.name, as_of=known[seen], unstable=True)
             answer = then[nm.oid(sensor)].value.at(event=event, ingest=known[-1])
         else:
             answer = sensor.value.at(event=event, ingest=known[seen])
@@ -235,7 +235,7 @@ def test_a_snapshot_sees_what_was_known_and_no_more_whatever_is_asked(model: nm.
     sensor = stored(model)
     sensor.value.record("a", event=1)
     before = model.table.now()
-    then = model.repository.open(model.name, as_of=before)[nm.oid(sensor)]
+    then = model.repository.open(model.name, as_of=before, unstable=True)[nm.oid(sensor)]
     sensor.value.record("b", event=1)
     sensor.level.record(3, event=1)
     later = model.table.now()

@@ -12,8 +12,9 @@ import pytest
 
 from neomodel.cluster import Cluster
 from neomodel.stores import VERSION, Mutation, Store, open_store, successor
+from tests.memory import own_memory
 from tests.stores.processes import run
-from tests.stores.test_streaming import MEGABYTE, VALUE, own_memory
+from tests.stores.test_streaming import MEGABYTE, VALUE
 
 BOUND = 64 * MEGABYTE
 SAMPLE = 1000  # rows from one look at the memory to the next

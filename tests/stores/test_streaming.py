@@ -7,12 +7,12 @@ import gc
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from pathlib import Path
 
 import pytest
 
 from neomodel.stores import Mutation, Store, Table
 from neomodel.stores.base import SHARED
+from tests.memory import own_memory
 from tests.stores.processes import run
 
 MEGABYTE = 2**20
@@ -112,12 +112,3 @@ def _stream(store: Store, names: tuple[str, str], stream: str, *, as_a_list: boo
         if count % 1000 == 1:
             peak = max(peak, own_memory())
     return count, peak - before, peak
-
-
-def own_memory() -> int:
-    """Bytes of memory this process has that no file backs."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        name, _, value = line.partition(":")
-        if name == "RssAnon":
-            return int(value.split()[0]) * 1024
-    raise LookupError("this system does not say how much memory a process has for itself")
