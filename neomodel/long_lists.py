@@ -59,11 +59,11 @@ class Splice(NamedTuple):
 class LongList(Sequence[Any]):
     """What a stored object holds in a long collection: raw values or tokens. As new as the row of its object."""
 
-    def __init__(self, state: "Stored", feature: EFeature, cell: bytes) -> None:
+    def __init__(self, state: "Stored", feature: EFeature, cell: bytes, due: int | None = None) -> None:
         self._state = state
         self._feature = feature
         self.epoch = state.epoch
-        self._due = secrets.randbelow(trees.LIMITS.leaf // 2)
+        self.due = secrets.randbelow(trees.LIMITS.leaf // 2) if due is None else due
         """How many more to append before the tail is looked after."""
         self._plant(cell)
 
@@ -247,10 +247,10 @@ class LongList(Sequence[Any]):
         if state.edit is not None or len(values) > trees.LIMITS.leaf // 2:
             self.apply([Splice(len(self), 0, values)])
             return
-        if self._due < len(values):
-            self._due = trees.LIMITS.leaf // 2
-            self._pack(self._due)
-        self._due -= len(values)
+        if self.due < len(values):
+            self.due = trees.LIMITS.leaf // 2
+            self._pack(self.due)
+        self.due -= len(values)
         tail = self._known_tail
         seen = max([self._tree.root.last, *(tail or ())])
         positions = new_positions(len(values), after=seen)

@@ -198,7 +198,8 @@ class Stored:
         if known is None or known[0] is not cell or (isinstance(known[1], LongList) and known[1].epoch != self.epoch):
             entries: Any
             if is_long(cell):
-                entries = LongList(self, feature, cell)
+                due = known[1].due if known is not None and isinstance(known[1], LongList) else None
+                entries = LongList(self, feature, cell, due)
             else:
                 entries = codecs.decode_refs(cell) if feature.reference else codecs.decode_many(feature.codec, cell)
             known = self.decoded[feature.column] = cell, entries
