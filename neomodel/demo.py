@@ -12,6 +12,7 @@ from neomodel.stores import open_store
 from neomodel.stores.wrappers import Counting
 
 DEPARTMENTS, PEOPLE = 50, 200
+VISITS = 200_000
 
 firm = nm.package("firm", "http://example.org/firm")
 
@@ -20,6 +21,7 @@ firm = nm.package("firm", "http://example.org/firm")
 class Department:
     name: str
     people: list["Person"] = nm.contains(opposite="department")
+    visits: list[str]
 
 
 @firm.define
@@ -41,6 +43,7 @@ def main() -> None:
             before = store.table("acme").now()
             _edit(person, url)
             _past(model, person, before)
+            _long(store, person.department)
             _row(person)
 
 
@@ -104,6 +107,22 @@ def _past(model: nm.Model, person: Any, before: int) -> None:
         then = model.repository.open("acme", as_of=before)[str(nm.oid(person))]
         was = then.name, then.salary
     print(f"    now {person.name} has {person.salary}; then {was[0]} had {was[1]}")
+
+    for revision in nm.history(person)[1:]:
+        changes = ", ".join(
+            f"{name} {change.before!r} -> {change.after!r}" for name, change in revision.changes.items()
+        )
+        print(f"    {revision.when:%H:%M:%S.%f}  {changes}")
+
+
+def _long(store: Counting, department: Any) -> None:
+    with _step(f"gave a department a list of {VISITS:,} visits"):
+        department.visits.extend(f"visitor {number}" for number in range(VISITS))
+    store.reset()
+    with _step("appended one more, and read three in the middle"):
+        department.visits.append("the last one")
+        middle = department.visits[VISITS // 2 : VISITS // 2 + 3]
+    print(f"    {', '.join(middle)}: {store.cells_written} cell written, {store.calls.total()} calls to the store")
 
 
 def _row(person: Any) -> None:
