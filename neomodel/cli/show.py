@@ -72,7 +72,7 @@ def _opened(repository: Repository, name: str, as_of: str | None) -> Model:
 
 
 def _show_model(model: Model, *, limit: int, depth: int, as_json: bool) -> None:
-    root = model.table.get(ids.ROOT.encode(), at=model.as_of)
+    root = model.table.get(ids.ROOT.encode(), at=model.as_of, columns=_narrow(model))
     if root is not None:
         try:
             total = len(model.roots)
@@ -81,7 +81,7 @@ def _show_model(model: Model, *, limit: int, depth: int, as_json: bool) -> None:
         else:
             _show_tree(model, grown(paged(model.roots), total, limit=limit, depth=depth), as_json=as_json)
             return
-    rows = list(itertools.islice(model.table.scan(at=model.as_of), limit + 1))
+    rows = list(itertools.islice(model.table.scan(at=model.as_of, columns=_narrow(model)), limit + 1))
     if not rows:
         say(f"model {model.name!r} has no objects")
     elif root is None:
@@ -91,9 +91,14 @@ def _show_model(model: Model, *, limit: int, depth: int, as_json: bool) -> None:
         say(f"only the first {limit} rows are shown; --limit N shows more")
 
 
+def _narrow(model: Model) -> tuple[bytes, ...]:
+    """The columns of a row that is not too wide to be shown: all but extents."""
+    return tuple(sorted(f"{family}:".encode() for family in model.table.families() if family != layout.EXTENT))
+
+
 def _show_one(model: Model, oid: str, *, limit: int, depth: int, as_json: bool) -> None:
     key = key_of(oid)
-    row = model.table.get(key, at=model.as_of)
+    row = model.table.get(key, at=model.as_of, columns=_narrow(model))
     if row is None:
         raise Refused(
             f"there is no object {oid!r} in model {model.name!r} of {model.repository.store.url}; "
