@@ -156,8 +156,8 @@ class Stored:
         return self.row
 
     def renew(self) -> None:
-        """Have the row read again when it is needed next, where the store can't tell whether it has changed."""
-        if self.edit is None and self.model.table.mark() is None:
+        """Have the row read again when it is needed next, unless nobody can have changed it since it was read."""
+        if self.edit is None and (self.model.table.mark() is None or self.epoch != self.model.epoch()):
             self.row = None
 
     def take(self, row: Row | None, epoch: int) -> None:
