@@ -66,6 +66,7 @@ def rows(
     cut = slice(0)
     skipped = 0
     newest = not inverse
+    partly = limit > 1 and last != b"\1"
     resume = None
     more = cursor.set_range(start)
     while more:
@@ -79,7 +80,7 @@ def rows(
             else:
                 if key >= stop:
                     break
-                if key < row_end:  # more of the row than was asked for
+                if partly and key < row_end:  # more of the row than was asked for
                     more = cursor.set_range(row_end)
                     break
                 if len(found) == limit:
@@ -90,10 +91,12 @@ def rows(
                     end = key.index(0, ROW)
                     head = key[ROW:end]
                     cut = slice(end + 1, -_TIME - 1)
-                row_stop, row_end = (key[:end] + last, key[:end] + b"\1") if limit > 1 else (stop, stop)
-                if key >= row_stop:  # nothing of what was asked for
-                    more = cursor.set_range(row_end)
-                    break
+                row_stop = key[:end] + last if limit > 1 else stop
+                if partly:
+                    row_end = key[:end] + b"\1"
+                    if key >= row_stop:  # nothing of what was asked for
+                        more = cursor.set_range(row_end)
+                        break
                 column = key[cut]
                 row = {}
                 found.append((unescape(head) if 1 in head else head, row))
