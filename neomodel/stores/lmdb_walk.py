@@ -61,7 +61,7 @@ def rows(
     found: list[tuple[bytes, Row]] = []
     dead: list[tuple[Row, bytes]] = []
     row: Row = {}
-    row_stop = row_end = b""
+    row_stop = b""
     end = ROW
     cut = slice(0)
     skipped = 0
@@ -80,9 +80,6 @@ def rows(
             else:
                 if key >= stop:
                     break
-                if partly and key < row_end:  # more of the row than was asked for
-                    more = cursor.set_range(row_end)
-                    break
                 if len(found) == limit:
                     resume = key
                     break
@@ -92,11 +89,9 @@ def rows(
                     head = key[ROW:end]
                     cut = slice(end + 1, -_TIME - 1)
                 row_stop = key[:end] + last if limit > 1 else stop
-                if partly:
-                    row_end = key[:end] + b"\1"
-                    if key >= row_stop:  # nothing of what was asked for
-                        more = cursor.set_range(row_end)
-                        break
+                if partly and key >= row_stop:  # what is left of this row was not asked for
+                    more = cursor.set_range(key[:end] + b"\1")
+                    break
                 column = key[cut]
                 row = {}
                 found.append((unescape(head) if 1 in head else head, row))
