@@ -21,7 +21,7 @@ from neomodel.leaving import leave
 from neomodel.mirrors import adjust, current, drop_tokens, holds, lies_in, may_hold, mirror_after
 from neomodel.naming import give_ids
 from neomodel.states import UNSET, Stored, Transient
-from neomodel.storing import prepare, settle
+from neomodel.storing import prepare, settle, undisturbed
 from neomodel.subtrees import check_free
 
 if TYPE_CHECKING:
@@ -47,6 +47,26 @@ def assign(obj: "Element", feature: EFeature, value: Any) -> None:
         _assign_child(obj, feature, value)
     else:
         _assign_target(obj, feature, value)
+
+
+def furnish(obj: "Element", feature: EFeature, value: Any) -> bool:
+    """Let a new object, which holds nothing in this feature, contain what nothing contains yet; False, and nothing is
+    changed, if it is not so simple. What most models are built by."""
+    children = value if feature.many else [value]
+    if not feature.containment or not children:
+        return False
+    for child in children:
+        if child is None or type(child._neo) is not Transient or child._neo.place is not None or child is obj:
+            return False
+    if feature.many:
+        if len(set(map(id, children))) < len(children):
+            return False
+        check_bound(feature, len(children))
+    obj._neo.values[feature.name] = value
+    place = obj, feature
+    for child in children:
+        child._neo.place = place
+    return True
 
 
 def unset(obj: "Element", feature: EFeature) -> None:
@@ -239,6 +259,21 @@ def adopt(
         for child in children:
             child._neo.place = parent, feature
         return
+    with undisturbed():
+        _take_in(parent, feature, children, displaced, arrange, repeat=repeat)
+
+
+def _take_in(
+    parent: "Element",
+    feature: EFeature,
+    children: "list[Element]",
+    displaced: "list[Element]",
+    arrange: Arrange,
+    *,
+    repeat: bool,
+) -> None:
+    """Put children into a stored container, in place of others."""
+    state = parent._neo
     give_ids(parent, feature, children)
     tokens = [ids.split_ref(state.token(child, feature))[1] for child in children]  # its model is ours then
     tokens = list(dict.fromkeys(tokens))  # two of one key are one

@@ -12,12 +12,13 @@ make no objects: what the application holds, and that alone, decides which objec
 import math
 import time
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neomodel import codecs, ids, layout
 from neomodel.kinds import EFeature
 from neomodel.long_cells import is_long
-from neomodel.stores import Row
+from neomodel.packed import PackedRow
 
 if TYPE_CHECKING:
     from neomodel.row_access import RowAccess
@@ -50,17 +51,22 @@ class Origin(NamedTuple):
     feature: EFeature | None
 
 
-class Entry(NamedTuple):
-    row: Row
+class Answer(NamedTuple):
+    """What is known of the rows that came in one answer: whose they are, in which epoch they were read, after how many
+    writes of others in this process, and until when they are believed where a store can't tell of writes."""
+
     cohort: Cohort
     epoch: int
     rivals: int
     until: float
 
 
+Entry = tuple[PackedRow, Answer]
+
+
 class Rows:
-    """Rows that were read, by id, with their cohorts: the last ones, as many as there is room for. Those of a store
-    that can't tell what others write are believed for a while, or, if `lasting`, as long as they are here."""
+    """Rows that were read, by id: the last ones, as many as there is room for. Those of a store that
+    can't tell what others write are believed for a while, or, if `lasting`, as long as they are here."""
 
     def __init__(self, more: int = 0, *, lasting: bool = False) -> None:
         self._room = _ROOM + more
@@ -70,22 +76,45 @@ class Rows:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def put(self, oid: str, row: Row, cohort: Cohort, epoch: int, rivals: int, now: float, *, asked: bool) -> None:
-        """Keep a row that was read in this epoch, after so many writes of others in this process."""
-        self._entries.pop(oid, None)
-        until = math.inf if self._lasting else now + (BELIEVED if asked else _AHEAD)
-        self._entries[oid] = Entry(row, cohort, epoch, rivals, until)
-        while len(self._entries) > self._room:
-            del self._entries[next(iter(self._entries))]
+    def until(self, *, asked: bool) -> float:
+        """How long rows that are read now will be believed: those that were asked for themselves, or others."""
+        return math.inf if self._lasting else time.monotonic() + (BELIEVED if asked else _AHEAD)
 
-    def ask(self, oid: str, epoch: int, rivals: int, watched: bool) -> Entry | None:
-        """A row that may still be believed. Where the store can't tell of writes, not for much longer."""
-        entry = self.believes(oid, epoch, rivals, watched)
-        if entry is None:
-            self.forget(oid)
-        elif not watched and not self._lasting:
-            self._entries[oid] = entry._replace(until=min(entry.until, time.monotonic() + BELIEVED))
-        return entry
+    def put(self, rows: dict[str, PackedRow], answer: Answer) -> None:
+        """Keep rows that were read."""
+        entries = self._entries
+        for oid, row in rows.items():
+            entries.pop(oid, None)
+            entries[oid] = row, answer
+        if len(entries) > self._room:
+            for oid in list(islice(entries, len(entries) - self._room)):
+                del entries[oid]
+
+    def supply(self, states: "list[Stored]", epoch: int, rivals: int, watched: bool) -> "list[Stored]":
+        """Give those objects that are outdated the rows that may still be believed; returns those for which there is
+        none. Where the store can't tell of writes, what was asked for is not believed for much longer."""
+        entries, missing = self._entries, []
+        for state in states:
+            if state.row is not None and (state.epoch == epoch or state.edit is not None or state.held):
+                continue
+            oid = state.oid
+            entry = entries.get(oid)
+            if entry is not None and watched and entry[1].epoch == epoch:
+                state.row, answer = entry  # as `take` does: what is here are objects
+                state.epoch = epoch
+                state.origin = None
+                state.cohort = answer.cohort
+            elif entry is None or watched or self.believes(oid, epoch, rivals, watched) is None:
+                self.forget(oid)
+                missing.append(state)
+            else:
+                row, answer = entry
+                state.take(row, epoch)
+                state.cohort = answer.cohort
+                if not self._lasting:
+                    until = min(answer.until, self.until(asked=True))
+                    entries[oid] = row, answer._replace(until=until)
+        return missing
 
     def believes(self, oid: str, epoch: int, rivals: int, watched: bool) -> Entry | None:
         """A row that may still be believed: where the store tells of every write, in the epoch in which it was read,
@@ -93,13 +122,14 @@ class Rows:
         entry = self._entries.get(oid)
         if entry is None:
             return None
-        sound = entry.epoch == epoch if watched else entry.rivals == rivals and time.monotonic() < entry.until
+        answer = entry[1]
+        sound = answer.epoch == epoch if watched else answer.rivals == rivals and time.monotonic() < answer.until
         return entry if sound else None
 
-    def peek(self, oid: str) -> Row | None:
+    def peek(self, oid: str) -> PackedRow | None:
         """A row to guess by, believed or not."""
         entry = self._entries.get(oid)
-        return entry.row if entry else None
+        return entry[0] if entry else None
 
     def forget(self, oid: str) -> None:
         self._entries.pop(oid, None)
@@ -123,7 +153,7 @@ def outdated(model: "RowAccess", state: "Stored", epoch: int) -> Iterator[str]:
             yield oid
 
 
-def led_to(row: Row, feature: EFeature | None) -> list[str]:
+def led_to(row: PackedRow, feature: EFeature | None) -> list[str]:
     """The ids in this model that a row leads to."""
     if feature is None:
         place = layout.place_of(row)

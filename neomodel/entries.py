@@ -16,8 +16,9 @@ import attrs
 from neomodel import codecs, layout
 from neomodel.errors import CorruptRow, InvalidValue
 from neomodel.kinds import EClass, EFeature
+from neomodel.packed import PackedRow
 from neomodel.states import UNSET, Gone, Stored, Transient
-from neomodel.stores import Mutation, Row
+from neomodel.stores import Mutation
 
 if TYPE_CHECKING:
     from neomodel.model import Model
@@ -187,7 +188,7 @@ def put(state: Any, feature: EFeature, event: int, cell: bytes) -> None:
 # objects that come into a model
 
 
-def joined(kind: EClass, row: Row, cells: dict[bytes, bytes | None]) -> dict[bytes, bytes | None]:
+def joined(kind: EClass, row: PackedRow, cells: dict[bytes, bytes | None]) -> dict[bytes, bytes | None]:
     """What a new object says, with its entries in the timelines that the object of its key has already."""
     for feature in kind.timelines:
         ours, there = cells.get(feature.column), row.get(feature.column)

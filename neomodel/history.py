@@ -11,8 +11,9 @@ from neomodel import ids, layout
 from neomodel.errors import InvalidValue, Purged
 from neomodel.kinds import EClass, EFeature
 from neomodel.objects import Element
+from neomodel.packed import PackedRow, pack
 from neomodel.states import UNSET, Stored
-from neomodel.stores import VERSION, Row
+from neomodel.stores import VERSION
 from neomodel.times import Time, instant, micros
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def history(obj: Element, *, since: Time | None = None, until: Time | None = Non
             raise
         first = purged.horizon
         found = _mutations(model, key, first, last)
-    row = (model.table.get(key, at=first, columns=_COLUMNS) if first else None) or {}
+    row = pack((model.table.get(key, at=first, columns=_COLUMNS) if first else None) or {})
     revisions = []
     for time, cells in found:
         before, row = row, layout.changed(row, cells)
@@ -100,7 +101,7 @@ def _mutations(model: "Model", key: bytes, first: int, last: int | None) -> list
     ]
 
 
-def _revision(model: "Model", oid: str, time: int, before: Row, after: Row) -> Revision:
+def _revision(model: "Model", oid: str, time: int, before: PackedRow, after: PackedRow) -> Revision:
     where = f"{model.name}/{oid}"
     created, deleted = layout.ECLASS not in before, layout.ECLASS not in after
     kind = model.kind_of(before if deleted else after)
@@ -123,7 +124,7 @@ class _Moment:
 
     model: "Model"
     oid: str
-    row: Row
+    row: PackedRow
     time: int
 
     def value(self, feature: EFeature) -> Any:
@@ -146,7 +147,7 @@ def _changes(before: _Moment, after: _Moment, kind: EClass) -> Iterator[tuple[st
             yield feature.name, Change(before.value(feature), after.value(feature))
 
 
-def _place(model: "Model", row: Row, where: str) -> Any:
+def _place(model: "Model", row: PackedRow, where: str) -> Any:
     found = layout.place_of(row)
     if found is None:
         return UNSET

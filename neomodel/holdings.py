@@ -8,6 +8,7 @@ from neomodel import codecs, ids, layout
 from neomodel.errors import Conflict, CorruptRow, InvalidValue, MetamodelNotFound, ModelNotFound
 from neomodel.kinds import EClass, EFeature
 from neomodel.long_cells import is_long
+from neomodel.packed import pack
 from neomodel.roots import RootState
 from neomodel.states import Stored, encode_inline
 from neomodel.stores import Row
@@ -63,16 +64,16 @@ def whole(model: "Model", oid: str, row: Row) -> Row:
         state = as_read(model, oid, row)
         try:
             cells = {feature.column: encode_inline(feature, list(state.raw(feature))) for feature in longs(state)}
-            return layout.changed(row, cells)
+            return layout.of_object({**row, **cells}).cells()
         except Conflict:
-            row = state.row or {}  # as it is by now
+            row = {} if state.row is None else state.row.cells()  # as it is by now
     raise CorruptRow(f"{model.name}/{oid}", "a collection", b"", "a list with all its parts")
 
 
 def as_read(model: "Model", oid: str, row: Row) -> Stored:
     """What a row says, as it was read: it is not read again."""
     state = RootState(model, oid) if oid == ids.ROOT else Stored(model, oid)
-    state.take(row, model.epoch())
+    state.take(pack(row), model.epoch())
     state.held = True
     return state
 

@@ -214,6 +214,11 @@ class EClass(EClassifier):
         )
 
     @cached_property
+    def simple(self) -> bool:
+        """Whether an object of it is stored by writing its row, and nothing else."""
+        return not (self.mirrored or self.unkept or self.timelines)
+
+    @cached_property
     def key(self) -> tuple[EFeature, ...]:
         """The features of its natural key, its own or the nearest inherited one."""
         names = self.value.key

@@ -25,6 +25,7 @@ between two rows leaves no object with two containers.
 
 import secrets
 
+from neomodel.packed import PackedRow, pack
 from neomodel.stores import VERSION, Cells, Row
 from neomodel.times import LAST
 
@@ -34,6 +35,8 @@ FEATURE = b"c:feature"
 NSURI = b"t:nsuri"
 ECLASS = b"t:eclass"
 PLACE = (b"c:",)
+ALIKE = (CONTAINER, FEATURE, NSURI, ECLASS)
+"""The cells that siblings, or objects of one class, have alike."""
 EXTENT = "x"
 """The family of what a row may hold millions of, each a cell ``x:feature 00 …``. It is read by slices only."""
 OBJECT = (b"c:", b"p:", b"t:")
@@ -101,32 +104,43 @@ def typed(ns_uri: str, name: str) -> dict[bytes, bytes | None]:
     return {NSURI: ns_uri.encode(), ECLASS: name.encode()}
 
 
-def type_of(row: Row) -> tuple[str, str] | None:
+def type_of(row: Row | PackedRow) -> tuple[str, str] | None:
     """Namespace and name of the object's class; None if the row holds no object."""
     ns_uri, name = row.get(NSURI), row.get(ECLASS)
     return None if ns_uri is None or name is None else (ns_uri.decode(), name.decode())
 
 
-def place_of(row: Row) -> tuple[str, str] | None:
+def place_of(row: Row | PackedRow) -> tuple[str, str] | None:
     """Id of the container and name of the feature; None if there is none."""
     container, feature = row.get(CONTAINER), row.get(FEATURE)
     return None if container is None or feature is None else (container.decode(), feature.decode())
 
 
-def changed(row: Row, cells: Cells) -> Row:
+def changed(row: PackedRow, cells: Cells) -> PackedRow:
     """The row after these cells were written to it, as far as it is read with the object."""
-    after = {**row, **cells}
-    if None in after.values() or max(after, default=b"") > _EXTENT:
-        after = {name: value for name, value in after.items() if value is not None and name < _EXTENT}
-    return after  # type: ignore[return-value]
+    return of_object({**row.cells(), **cells})
 
 
-def erased(row: Row) -> dict[bytes, bytes | None]:
+def lies_in(row: PackedRow, container: bytes, feature: bytes) -> bool:
+    """Whether the row says that its object lies there."""
+    at, by = row[0].get(CONTAINER), row[0].get(FEATURE)
+    return at is not None and by is not None and row[at] == container and row[by] == feature
+
+
+def of_object(cells: Cells) -> PackedRow:
+    """What is read with an object of whose row these are the cells."""
+    if None in cells.values() or max(cells, default=b"") > _EXTENT:
+        cells = {name: value for name, value in cells.items() if value is not None and name < _EXTENT}
+    return pack(cells)  # type: ignore[arg-type]  # no None any more
+
+
+def erased(row: Row | PackedRow) -> dict[bytes, bytes | None]:
     """The cells that remove everything the row holds."""
     return dict.fromkeys(row)
 
 
 __all__ = [
+    "ALIKE",
     "CONTAINER",
     "ECLASS",
     "EXTENT",
@@ -146,7 +160,9 @@ __all__ = [
     "erased",
     "event_of",
     "extent",
+    "lies_in",
     "new_life",
+    "of_object",
     "place_of",
     "placed",
     "split",

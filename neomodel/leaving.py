@@ -13,8 +13,9 @@ from neomodel.kinds import EClass, EFeature
 from neomodel.long_cells import MANY, is_long
 from neomodel.mirrors import drop_tokens, mirror
 from neomodel.packages import ANYTHING, EPackage
+from neomodel.packed import PackedRow
 from neomodel.states import UNSET, Gone, Stored, Transient
-from neomodel.stores import Mutation, Row
+from neomodel.stores import Mutation
 from neomodel.subtrees import check_free, subtree, targets_of, transient
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class Part:
     element: "Element"
     state: Stored
     kind: EClass
-    row: Row
+    row: PackedRow
     values: dict[str, Any]
     place: Any
     far: "list[tuple[Element, EFeature, str]]"
@@ -165,7 +166,7 @@ def delete(top: "Element") -> Deleted:
     erase(parts, 1, for_good=True)
     cleared = [f"{target._neo.where()}.{feature.name}" for part in parts for target, feature, _ in part.far]
     for part in parts:
-        part.state.model.live.pop(part.state.oid, None)
+        part.state.model.live.drop(part.state.oid)
         part.element._neo = Gone(part.state.where())
     return Deleted(len(parts), tuple(cleared), _unfindable({part.kind for part in parts}, in_use))
 

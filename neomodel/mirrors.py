@@ -32,9 +32,15 @@ def current(obj: "Element", feature: EFeature) -> "Element | None":
     if token is UNSET or token is None:
         return None
     target: Element = state.target(token, feature)
-    if feature.containment and not lying_in([target], obj, feature, state.epoch if isinstance(state, Stored) else -1):
-        return None
-    return target
+    if not feature.containment:
+        return target
+    child = target._neo
+    if type(state) is not Stored or type(child) is not Stored or state.edit is not None or child.edit is not None:
+        return target if lies_in(target, obj, feature) else None
+    if child.row is None or child.epoch != state.epoch:
+        child.model.want([child], child.origin or state.leading(feature), state.epoch)
+    here = child.row is not None and layout.lies_in(child.row, state.oid.encode(), feature.tag)
+    return target if here and child.model is state.model else None
 
 
 def lies_in(child: "Element", parent: "Element", feature: EFeature) -> bool:
@@ -44,7 +50,12 @@ def lies_in(child: "Element", parent: "Element", feature: EFeature) -> bool:
         return may_hold(home, child) and holds(parent, feature, child)
     if isinstance(state, Transient):
         return state.place == (parent, feature)
-    return isinstance(state, Stored) and isinstance(home, Stored) and state.holds_place(home, feature)
+    if not isinstance(state, Stored) or not isinstance(home, Stored) or state.model is not home.model:
+        return False
+    try:
+        return layout.lies_in(state.read(), home.oid.encode(), feature.tag)
+    except ObjectNotFound:
+        return False  # a row that is not there lies nowhere
 
 
 def lying_in(children: "list[Element]", parent: "Element", feature: EFeature, epoch: int) -> "list[Element]":
@@ -57,16 +68,13 @@ def lying_in(children: "list[Element]", parent: "Element", feature: EFeature, ep
     stored = [child._neo for child in children if type(child._neo) is Stored]
     missing = [state for state in stored if state.row is None or state.epoch != epoch or epoch < 0]
     if missing:
-        model.want(missing, home.leading(feature))
+        model.want(missing, missing[0].origin or home.leading(feature), epoch if epoch >= 0 else None)
     if len(stored) < len(children) or any(state.edit is not None for state in stored):
         return [child for child in children if lies_in(child, parent, feature)]
     return [
         child
         for child, state in zip(children, stored, strict=True)
-        if (row := state.row) is not None
-        and row.get(layout.CONTAINER) == oid
-        and row.get(layout.FEATURE) == tag
-        and state.model is model
+        if (row := state.row) is not None and layout.lies_in(row, oid, tag) and state.model is model
     ]
 
 

@@ -15,15 +15,20 @@ from neomodel.long_cells import MANY, in_parts, tokens_in
 from neomodel.long_lists import LongList
 from neomodel.mirrors import drop_tokens
 from neomodel.naming import key_part, new_oid
+from neomodel.newcomers import Newcomer
 from neomodel.objects import Element, Unloaded, unload
 from neomodel.packages import ANYTHING
+from neomodel.packed import PackedRow, pack
 from neomodel.roots import ROOT_KIND, ROOTS, RootState
 from neomodel.row_access import PAGE, RowAccess
 from neomodel.states import Gone, Stored, Transient, encode, together
-from neomodel.stores import Cells, Mutation, Row
+from neomodel.stores import Mutation, Row
 
 if TYPE_CHECKING:
     from neomodel.repository import Repository
+
+
+_set_state = Element.__dict__["_neo"].__set__
 
 
 class Model(RowAccess):
@@ -37,8 +42,10 @@ class Model(RowAccess):
         super().__init__(repository, name, as_of, unstable=unstable)
         self.metamodels = repository if as_of is None else repository.vintage(as_of)
         """Where the classes of its objects are."""
-        self._kinds: dict[tuple[bytes, bytes], EClass] = {}
-        self._root = self._new(ROOT_KIND.python, RootState(self, ids.ROOT))
+        self.kinds: dict[tuple[bytes, bytes], EClass] = {}
+        """The classes that were met, by name and namespace as rows have them."""
+        self._root = self.meet(ids.ROOT, None, None, ROOT_KIND)
+        self._root._neo = RootState(self, ids.ROOT)
 
     def __repr__(self) -> str:
         time = "" if self.as_of is None else f" as of {self.as_of}"
@@ -90,7 +97,7 @@ class Model(RowAccess):
             if layout.ECLASS not in row:
                 continue
             element = self.element(found.decode())
-            element._neo.take(row, epoch)
+            element._neo.take(pack(row), epoch)
             if all(element.eGet(name) == value for name, value in values.items()):
                 yield element
 
@@ -111,12 +118,9 @@ class Model(RowAccess):
 
     def meet(self, oid: str, via: tuple[str, str] | None, origin: Origin | None, kind: EClass | None = None) -> Element:
         """An object for an id that has none."""
-        return self._new(kind.python if kind else Unloaded, Stored(self, oid, via, origin))
-
-    def _new(self, python: type[Any], state: Stored) -> Element:
-        made: Element = object.__new__(python)
-        object.__setattr__(made, "_neo", state)
-        self.live[state.oid] = made
+        made: Element = object.__new__(kind.python if kind else Unloaded)
+        _set_state(made, Stored(self, oid, via, origin))
+        self.live.put(oid, made)
         return made
 
     def resolve(self, token: str, via: tuple[str, str], origin: Origin | None = None) -> Element:
@@ -140,50 +144,48 @@ class Model(RowAccess):
             raise InvalidValue(str(feature), target, "an object of the same repository; copy it here first")
         return ids.ref(state.oid, state.model.name)
 
-    def kind_of(self, row: Row) -> EClass:
+    def kind_of(self, row: Row | PackedRow) -> EClass:
         """The class of the object in a row."""
-        name = row.get(layout.NSURI, b""), row[layout.ECLASS]
-        found = self._kinds.get(name)
+        name = row.get(layout.ECLASS, b""), row.get(layout.NSURI, b"")
+        found = self.kinds.get(name)
         if found is None:
-            ns_uri, eclass = (part.decode(errors="backslashreplace") for part in name)
-            found = self._kinds[name] = self.metamodels.kind(ns_uri, eclass)
+            eclass, ns_uri = (part.decode(errors="backslashreplace") for part in name)
+            found = self.kinds[name] = self.metamodels.kind(ns_uri, eclass)
         return found
 
     def forget_classes(self) -> None:
         """Ask for the classes of all objects again, since a metamodel has changed."""
-        self._kinds.clear()
-        for element in list(self.live.values()):
+        self.kinds.clear()
+        for element in self.live:
             if isinstance(element._neo, Stored) and element is not self._root:
                 unload(element)
 
-    def add(self, pairs: list[tuple[Element, dict[bytes, bytes | None]]]) -> None:
+    def add(self, ready: list[Newcomer]) -> None:
         """Store new objects with these rows. One whose key is there already is that object from now on."""
-        known = self._already_there(pairs)
-        new = {
-            e._neo.oid: (e, cells) for e, cells in reversed(pairs) if e._neo.oid not in known
-        }  # the first of each key
+        known = self._already_there(ready)
+        new = {one.key: one for one in reversed(ready)}  # the first of each key
+        for oid in known:
+            new.pop(oid.encode(), None)
         # The top comes last: until it is there nobody sees what lies below it, so a subtree comes whole or not at all.
-        epoch = self.put(chain.from_iterable(_writes(oid, cells) for oid, (_, cells) in new.items()))
-        live = self.live
-        for oid, (element, cells) in new.items():
-            state = Stored(self, oid)
-            object.__setattr__(element, "_neo", state)
-            state.take(layout.changed({}, cells), epoch)
-            if live.get(oid) is not element:
-                live[oid] = element
-        for element, cells in pairs:
+        epoch = self.put(chain.from_iterable(map(_writes, new.values())))
+        put = self.live.put
+        for element, _, cells, _ in new.values():
+            oid = element._neo.oid
+            _set_state(element, Stored(self, oid, row=pack(cells), epoch=epoch))  # type: ignore[arg-type]  # no None
+            put(oid, element)
+        for element, _, cells, extents in ready if len(new) < len(ready) else ():
             if element._neo.model is None:
                 row = known.get(element._neo.oid) or self.element(element._neo.oid)._neo.row
-                element._neo = self._merged(element, row, cells, epoch)
+                element._neo = self._merged(element, row, {**cells, **extents}, epoch)
 
-    def _already_there(self, pairs: list[tuple[Element, Any]]) -> dict[str, Row]:
-        keyed = [element._neo.oid.encode() for element, _ in pairs if element._neo.kind.key]
+    def _already_there(self, ready: list[Newcomer]) -> dict[str, PackedRow]:
+        keyed = [key for element, key, _, _ in ready if element._neo.kind.key]
         if not keyed:
             return {}
         found = self.table.get_many(keyed, columns=layout.OBJECT)
-        return {key.decode(): row for key, row in found.items() if layout.ECLASS in row}
+        return {key.decode(): pack(row) for key, row in found.items() if layout.ECLASS in row}
 
-    def _merged(self, element: Element, row: Row, cells: dict[bytes, bytes | None], epoch: int) -> Stored:
+    def _merged(self, element: Element, row: PackedRow, cells: dict[bytes, bytes | None], epoch: int) -> Stored:
         """The state of the object that has this key, after it was given what a new one says. If somebody holds that
         object already both share it, else the new one is that object."""
         oid = element._neo.oid
@@ -206,7 +208,7 @@ class Model(RowAccess):
         news = {c: value for c, value in cells.items() if c != layout.VERSION and row.get(c) != value}
         if news:
             state.swap(news)
-        if former and former != layout.place_of(layout.changed({}, cells)):
+        if former and former != layout.place_of(layout.of_object(cells)):
             parent = self.element(former[0])
             drop_tokens(parent, parent._neo.kind.feature(former[1]), {oid})
         return state
@@ -224,10 +226,11 @@ def _kind(cls: Any) -> EClass:
     return kind
 
 
-def _writes(oid: str, cells: Cells) -> Iterator[Mutation]:
+def _writes(new: Newcomer) -> Iterator[Mutation]:
     """What stores a new object: one write, or if it is much several, its extents first; they don't count alone."""
-    key = oid.encode()
-    if len(cells) > MANY:
-        cells, extents = layout.split(cells)
+    _, key, cells, extents = new
+    if len(extents) > MANY:
         yield from in_parts(key, extents)
+    elif extents:
+        cells = {**cells, **extents}
     yield Mutation(key, cells)

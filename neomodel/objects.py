@@ -38,7 +38,7 @@ class Element:
         object.__setattr__(self, "_neo", Transient(kind))
         references = []
         for name, value in features.items():
-            feature = kind.feature(name)
+            feature = kind.features.get(name) or kind.feature(name)
             if feature.computed:
                 raise InvalidValue(str(feature), value, "no value: it is computed")
             if feature.timeline:
@@ -48,7 +48,8 @@ class Element:
             else:
                 _let_hold(self, feature, value)
         for feature, value in references:  # they change other objects: not before all else was found right
-            _let_hold(self, feature, value)
+            if not changes.furnish(self, feature, value):
+                _let_hold(self, feature, value)
 
     def __getattr__(self, name: str) -> Any:
         """Only called for what the class does not have."""
@@ -104,14 +105,16 @@ class Element:
 
     def eAllContents(self) -> "Iterator[Element]":
         """All it contains, each before what it contains itself. Of many children, some hundred are held at a time."""
-        ahead = [_children(self)]
+        ahead = [_children(self, self._neo.kind.containments)]
         while ahead:
-            child = next(ahead[-1], None)
-            if child is None:
-                ahead.pop()
-            else:
+            for child in ahead[-1]:
                 yield child
-                ahead.append(_children(child))
+                containments = child._neo.kind.containments
+                if containments:
+                    ahead.append(_children(child, containments))
+                    break
+            else:
+                ahead.pop()
 
     @property
     def eResource(self) -> "Model | None":
@@ -146,9 +149,9 @@ def _make_ready(kind: EClass) -> None:
     kind.ready = True
 
 
-def _children(obj: Element) -> "Iterator[Element]":
+def _children(obj: Element, containments: tuple[EFeature, ...]) -> "Iterator[Element]":
     """The objects it contains directly, one feature after another."""
-    for feature in obj._neo.kind.containments:
+    for feature in containments:
         if feature.many:
             yield from targets(obj, feature, obj._neo.raw(feature))
         elif (child := current(obj, feature)) is not None:

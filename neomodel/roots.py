@@ -8,8 +8,8 @@ from neomodel.long_cells import is_long, tokens_in
 from neomodel.metamodel import MANY, Class, Package, Reference
 from neomodel.objects import build
 from neomodel.packages import ANYTHING, ecore, link
+from neomodel.packed import PackedRow, pack
 from neomodel.states import Stored
-from neomodel.stores import Row
 
 _ROOT_PACKAGE = link(
     Package(
@@ -27,6 +27,7 @@ _ROOT_PACKAGE = link(
 )
 ROOT_KIND: EClass = _ROOT_PACKAGE.classifiers[layout.ROOT_CLASS]  # type: ignore[assignment]
 ROOTS = ROOT_KIND.features[layout.ROOT_CONTENTS]
+_EMPTY = pack({})
 
 
 class RootState(Stored):
@@ -42,10 +43,10 @@ class RootState(Stored):
     def place(self) -> None:
         return None
 
-    def take(self, row: Row | None, epoch: int) -> None:
-        super().take(row or {}, epoch)
+    def take(self, row: PackedRow | None, epoch: int) -> None:
+        super().take(row or _EMPTY, epoch)
 
-    def swap_row(self, seen: Row, cells: Any) -> None:
+    def swap_row(self, seen: PackedRow, cells: Any) -> None:
         whole = ROOTS.column not in seen or not is_long(cells.get(ROOTS.column) or b"")
         tops = map(self.model.live.get, tokens_in(ROOTS, cells) if whole else ())
         top = next((top for top in tops if top is not None), None)

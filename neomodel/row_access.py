@@ -4,20 +4,22 @@ import time
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
-from weakref import WeakValueDictionary
 
-from neomodel import layout
-from neomodel.cohorts import BELIEVED, Cohort, Origin, Rows, likely, outdated
+from neomodel import ids, layout
+from neomodel.cohorts import BELIEVED, Answer, Cohort, Origin, Rows, likely, outdated
 from neomodel.errors import ReadOnly
+from neomodel.live import Live
+from neomodel.packed import PackedRow, pack, packed
 from neomodel.states import Stored
-from neomodel.stores import Mutation, Row
+from neomodel.stores import Mutation
 
 if TYPE_CHECKING:
-    from neomodel.objects import Element
     from neomodel.prefetching import Hint
     from neomodel.repository import Repository
 
-PAGE = 500  # rows read or written in one call
+PAGE = 500  # rows read in one call
+WRITTEN = 5000  # rows written in one call
+_ROOT = ids.ROOT.encode()
 
 
 class RowAccess:
@@ -30,7 +32,7 @@ class RowAccess:
         self.unstable = unstable
         """Whether others may still write under that time."""
         self.table = (repository.store if as_of is None or unstable else repository.snapshots).table(name)
-        self.live: WeakValueDictionary[str, Element] = WeakValueDictionary()
+        self.live = Live()
         self._mark: Any = None
         self._epoch = 0
         self._writes = _writes_of(repository.store.url, name)
@@ -46,6 +48,8 @@ class RowAccess:
         """A number that tells whether somebody may have written since. No round trip."""
         if self.as_of is None:
             mark: Any = self.table.mark()
+            if mark is not None and mark == self._mark:
+                return self._epoch
             self._watched = mark is not None
             if mark is None:
                 mark = self._writes[0], int(time.monotonic() / BELIEVED)
@@ -60,22 +64,15 @@ class RowAccess:
         """Read the row of an object again. One get."""
         epoch = self.epoch()
         self.forget_row(state.oid)
-        state.take(self.table.get(state.oid.encode(), at=self.as_of, columns=layout.OBJECT), epoch)
+        row = self.table.get(state.oid.encode(), at=self.as_of, columns=layout.OBJECT)
+        state.take(None if row is None else pack(row), epoch)
 
-    def want(self, states: list[Stored], origin: Origin | None) -> None:
-        """Have the rows of these objects, as they are now. What has to be read is read 500 at a time, and an answer
-        that has room is filled with what may be wanted next: see `cohorts`."""
-        epoch = self.epoch()
-        ask, rivals, watched = self._rows.ask, self._rivals, self._watched
-        missing = []
-        for state in states:
-            if state.row is None or (state.epoch != epoch and state.edit is None and not state.held):
-                entry = ask(state.oid, epoch, rivals, watched)
-                if entry is None:
-                    missing.append(state)
-                else:
-                    state.take(entry.row, epoch)
-                    state.cohort = entry.cohort
+    def want(self, states: list[Stored], origin: Origin | None, epoch: int | None = None) -> None:
+        """Have the rows of these objects, as they are now, which is in that epoch if it is known. What has to be read
+        is read 500 at a time, and an answer that has room is filled with what may be wanted next: see `cohorts`."""
+        if epoch is None:
+            epoch = self.epoch()
+        missing = self._rows.supply(states, epoch, self._rivals, self._watched)
         if not missing:
             return
         new = all(state.row is None for state in missing)
@@ -93,10 +90,10 @@ class RowAccess:
             if new and self.hint:
                 self.hint.follow(self, found)  # type: ignore[arg-type]  # it is a Model
 
-    def read_ahead(self, oids: Iterable[str], room: int) -> dict[str, Row]:
+    def read_ahead(self, oids: Iterable[str], room: int) -> dict[str, PackedRow]:
         """Have rows that may be wanted later; returns those that had to be read, at most so many, 500 in a call."""
         epoch = self.epoch()
-        found: dict[str, Row] = {}
+        found: dict[str, PackedRow] = {}
         known = self._rows.believes
         missing = (oid for oid in oids if known(oid, epoch, self._rivals, self._watched) is None)
         ahead = islice(missing, room)
@@ -109,24 +106,24 @@ class RowAccess:
         self.hint = hint
         self._rows = Rows(hint.rows, lasting=True) if hint else Rows()
 
-    def _read(self, oids: list[str], wanted: dict[str, Stored], epoch: int) -> dict[str, Row]:
+    def _read(self, oids: list[str], wanted: dict[str, Stored], epoch: int) -> dict[str, PackedRow]:
         """Read rows, for objects that want them and ahead."""
         rows = self.table.get_many([oid.encode() for oid in oids], at=self.as_of, columns=layout.OBJECT)
-        new = Cohort(oids)
-        now = time.monotonic()
-        found = {}
-        for oid in oids:
-            row = rows.get(oid.encode())
-            state = wanted.get(oid)
-            again = state is not None and state.row is not None and state.cohort  # once met, always together
-            cohort = again or new
-            if row is not None:
-                found[oid] = row
-                asked = state is not None and len(wanted) == 1  # of several, the others come later
-                self._rows.put(oid, row, cohort, epoch, self._rivals, now, asked=asked)
-            if state is not None:
-                state.take(row, epoch)
-                state.cohort = cohort
+        together = Cohort(oids)
+        found = {
+            key.decode(): row
+            for key, row in zip(rows, packed(rows.values(), layout.ALIKE), strict=True)
+            if layout.ECLASS in row[0] or key == _ROOT
+        }
+        self._rows.put(found, Answer(together, epoch, self._rivals, self._rows.until(asked=False)))
+        for oid, state in wanted.items():
+            row = found.get(oid)
+            cohort = state.cohort if state.row is not None and state.cohort else together  # once met, always together
+            if row is not None and (cohort is not together or len(wanted) == 1):  # of several, the others come later
+                until = self._rows.until(asked=len(wanted) == 1)
+                self._rows.put({oid: row}, Answer(cohort, epoch, self._rivals, until))
+            state.take(row, epoch)
+            state.cohort = cohort
         return found
 
     def forget_row(self, oid: str) -> None:
@@ -144,7 +141,7 @@ class RowAccess:
             return True  # it is read again, with others, when it is touched
         return self._rows.believes(oid, epoch, self._rivals, self._watched) is not None
 
-    def known_row(self, oid: str) -> Row | None:
+    def known_row(self, oid: str) -> PackedRow | None:
         """A row that is known, be it outdated."""
         found = self.live.get(oid)
         state = found._neo if found is not None else None
@@ -178,10 +175,10 @@ class RowAccess:
         self._writes[0] += 1
 
     def put(self, mutations: Iterable[Mutation]) -> int:
-        """Write rows nobody else can know, or that may be written again; 500 in a batch. As `written`."""
+        """Write rows nobody else can know, or that may be written again; 5,000 in a batch. As `written`."""
         epochs = {self.epoch()}
         remaining = iter(mutations)
-        while page := list(islice(remaining, PAGE)):
+        while page := list(islice(remaining, WRITTEN)):
             self.writable()
             if self._rows:
                 for key, _, _ in page:

@@ -15,7 +15,8 @@ from neomodel.errors import Conflict, CorruptRow, ObjectNotFound
 from neomodel.kinds import EClass, EFeature
 from neomodel.long_cells import is_long, new_cells
 from neomodel.long_lists import LongList
-from neomodel.stores import VERSION, Row, successor
+from neomodel.packed import PackedRow
+from neomodel.stores import VERSION, successor
 
 if TYPE_CHECKING:
     from neomodel.amendments import Amendment
@@ -73,7 +74,7 @@ class Transient:
 
     def write(self, changes: Mapping[EFeature, Any]) -> None:
         for feature, raw in changes.items():
-            if raw is UNSET or raw == []:
+            if raw is UNSET or (feature.many and raw == []):
                 self.values.pop(feature.name, None)
             else:
                 self.values[feature.name] = raw
@@ -101,7 +102,7 @@ class Gone:
 class Edit:
     """Changes of one object that wait to be written at once, and what has to follow them."""
 
-    def __init__(self, row: Row) -> None:
+    def __init__(self, row: PackedRow) -> None:
         self.seen = row
         self.row = row
         self.cells: dict[bytes, bytes | None] = {}
@@ -125,12 +126,18 @@ class Stored:
     __slots__ = ("aside", "cohort", "decoded", "edit", "epoch", "held", "model", "oid", "origin", "row", "via")
 
     def __init__(
-        self, model: "Model", oid: str, via: tuple[str, str] | None = None, origin: Origin | None = None
+        self,
+        model: "Model",
+        oid: str,
+        via: tuple[str, str] | None = None,
+        origin: Origin | None = None,
+        row: PackedRow | None = None,
+        epoch: int = -1,
     ) -> None:
         self.model = model
         self.oid = oid
-        self.row: Row | None = None
-        self.epoch = -1
+        self.row = row
+        self.epoch = epoch
         self.decoded: dict[bytes, tuple[bytes, Any]] | None = None
         self.edit: Edit | None = None
         self.held = False
@@ -145,7 +152,7 @@ class Stored:
 
     # reading
 
-    def read(self) -> Row:
+    def read(self) -> PackedRow:
         """The row, as it is now. No call if it was read since anybody wrote; else one get."""
         if self.edit is not None:
             return self.edit.row
@@ -160,7 +167,7 @@ class Stored:
         if self.edit is None and (self.model.table.mark() is None or self.epoch != self.model.epoch()):
             self.row = None
 
-    def take(self, row: Row | None, epoch: int) -> None:
+    def take(self, row: PackedRow | None, epoch: int) -> None:
         """Know this row, which was read in that epoch; None: there is none."""
         self.row = row if row is not None and (layout.ECLASS in row or self.oid == ids.ROOT) else None
         self.epoch = epoch
@@ -170,15 +177,21 @@ class Stored:
     def kind(self) -> EClass:
         """Its class, which stays what it is: asking for it must not renew the row, or the next write would be compared
         with what the application has not seen."""
-        return self.model.kind_of(self.row if self.row is not None else self.read())
+        row = self.row if self.row is not None else self.read()
+        try:
+            return self.model.kinds[row[row[0][layout.ECLASS]], row[row[0][layout.NSURI]]]
+        except KeyError:
+            return self.model.kind_of(row)
 
     def raw(self, feature: EFeature) -> Any:
         """As of a transient object; of a timeline that has entries, the life they are of (see `layout`)."""
         if not feature.kept:
             return (self.aside or {}).get(feature.name, [] if feature.many else UNSET)
-        cell = self.read().get(feature.column)
-        if cell is None:
+        row = self.read()
+        at = row[0].get(feature.column)
+        if at is None:
             return [] if feature.many else UNSET
+        cell = row[at]
         try:
             if feature.many:
                 return self._decoded(feature, cell)
@@ -227,26 +240,30 @@ class Stored:
         """The object that `place` names; None of a root."""
         if self.edit is not None:
             return self.place[0] if self.place is not None and self.place[0]._neo.oid != ids.ROOT else None
-        found = self.read().get(layout.CONTAINER)
-        return None if found is None or found == _ROOT else self._object(found.decode())
+        row = self.row
+        if row is None or self.epoch != self.model.epoch():
+            row = self.read()
+        at = row[0].get(layout.CONTAINER)
+        if at is None or row[at] == _ROOT:
+            return None
+        oid = row[at].decode()
+        held = self.model.live.refs.get(oid)
+        found = held() if held is not None else None
+        return found if found is not None and type(found._neo) is not Gone else self._object(oid)
 
     def _object(self, container: str) -> "Element":
-        found = self.model.live.get(container)
-        if found is not None and not isinstance(found._neo, Gone):
-            return found
         return self.model.element(container, via=(self.where(), "its container"), origin=self.leading(None))
-
-    def holds_place(self, parent: "Stored", feature: EFeature) -> bool:
-        """Whether its own row says that it lies there. A row that is not there lies nowhere."""
-        try:
-            return self.model is parent.model and layout.place_of(self.read()) == (parent.oid, feature.name)
-        except ObjectNotFound:
-            return False
 
     def target(self, token: Any, feature: EFeature) -> "Element":
         if not feature.kept:
             return token  # type: ignore[no-any-return]
-        return self.targets((token,), feature)[0]
+        held = self.model.live.refs.get(token)
+        target = held() if held is not None else None
+        if target is None or type(target._neo) is Gone:
+            via, origin = (self.oid, feature.name), self.leading(feature)
+            met = self.model.resolve if token[0] == "@" else self.model.meet
+            return met(token, via, origin)
+        return target
 
     def targets(self, tokens: Iterable[Any], feature: EFeature) -> "list[Element]":
         """The objects that tokens of a feature stand for."""
@@ -254,11 +271,11 @@ class Stored:
             return list(tokens)
         model, live = self.model, self.model.live
         via, origin = (self.oid, feature.name), self.leading(feature)
-        found = []
+        known, found = live.refs, []
         for token in tokens:
-            target = live.get(token)
-            if target is None or isinstance(target._neo, Gone):
-                target = model.resolve(token, via, origin) if token[0] == "@" else model.meet(token, via, origin)
+            target = held() if (held := known.get(token)) is not None else None
+            if target is None or type(target._neo) is Gone:
+                target = (model.resolve if token[0] == "@" else model.meet)(token, via, origin)
             found.append(target)
         return found
 
@@ -307,7 +324,7 @@ class Stored:
         else:
             self.swap_row(self.row if self.row is not None else self.read(), cells)
 
-    def swap_row(self, seen: Row, cells: Mapping[bytes, bytes | None]) -> None:
+    def swap_row(self, seen: PackedRow, cells: Mapping[bytes, bytes | None]) -> None:
         self.model.writable()
         version = seen.get(VERSION)
         cells = {VERSION: successor(version), **cells}

@@ -1,7 +1,8 @@
 """How objects come into a model: new ones with all they contain, those of elsewhere in it, those of other models."""
 
-from collections import Counter
+import gc
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from neomodel import layout
@@ -11,39 +12,39 @@ from neomodel.errors import Conflict, InvalidValue
 from neomodel.kinds import EFeature
 from neomodel.leaving import erase, gather, leave
 from neomodel.mirrors import adjust, drop_tokens, lies_in, mirror
-from neomodel.naming import new_oid
-from neomodel.states import UNSET, Gone, Stored, Transient, encode
-from neomodel.stores import VERSION, successor
-from neomodel.subtrees import subtree, targets_of, transient
+from neomodel.newcomers import Newcomer, newcomers
+from neomodel.states import Gone, Stored, Transient
+from neomodel.subtrees import subtree, targets_of
 
 if TYPE_CHECKING:
     from neomodel.model import Model
     from neomodel.objects import Element
 
-Ready = list[tuple["Element", dict[bytes, bytes | None]]]
-"""New objects, each before what it contains, with their rows."""
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Let the garbage collector wait: whoever makes many objects, none of which is garbage, need not have it look
+    through them again and again."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
-def prepare(parent: "Element", feature: EFeature, children: "list[Element]") -> Ready:
+def prepare(parent: "Element", feature: EFeature, children: "list[Element]") -> list[Newcomer]:
     """The rows of those children that are new, with all they contain. Whatever can't be stored is refused here, before
     anything is written. The children have ids already; what they contain gets them here."""
     model = parent._neo.model
     _check_ids(model, children)
     tops = [child for child in children if isinstance(child._neo, Transient)]
-    elements = list(dict.fromkeys(element for top in tops for element in transient(top)))  # one top may lie in another
-    above = {id(top): (parent._neo.oid, feature.name) for top in tops}
-    numbers: Counter[tuple[str, str]] = Counter()
-    for element in elements:  # ids first: rows refer to one another
-        state = element._neo
-        if id(element) not in above:
-            holder, held = state.place
-            above[id(element)] = holder._neo.oid, held.name
-        place = above[id(element)]
-        state.oid = state.oid or new_oid(element, model.name, beside=place[0], number=numbers[place])
-        numbers[place] += 1
-    check_room(model, [element._neo for element in elements])
-    leaving = set(tops)
-    return [(element, _cells(model, element, *above[id(element)], leaving)) for element in elements]
+    leaving = {top for top in tops if top._neo.place is not None}  # one top may lie in another
+    found = newcomers(parent, feature, tops, leaving)
+    check_room(model, [new.element._neo for new in found if not new.element._neo.kind.simple])
+    return found
 
 
 def _check_ids(model: "Model", children: "Iterable[Element]") -> None:
@@ -58,7 +59,7 @@ def _check_ids(model: "Model", children: "Iterable[Element]") -> None:
         raise InvalidValue(f"the id of an object that comes to {model!r}", key.decode(), "one that is free there")
 
 
-def settle(parent: "Element", feature: EFeature, children: "list[Element]", ready: Ready) -> None:
+def settle(parent: "Element", feature: EFeature, children: "list[Element]", ready: list[Newcomer]) -> None:
     """Make the children's own rows say that they lie here, after the container's list does."""
     home = parent._neo
     leave([child for child in children if isinstance(child._neo, Transient) and child._neo.place is not None])
@@ -141,15 +142,15 @@ def _transfer(child: "Element", parent: "Element", feature: EFeature) -> None:
             part.element._neo = part.state
         raise
     for part in parts:
-        part.state.model.live.pop(part.state.oid, None)
+        part.state.model.live.drop(part.state.oid)
 
 
-def _store(model: "Model", ready: Ready) -> None:
+def _store(model: "Model", ready: list[Newcomer]) -> None:
     """Write new objects, all rows in as few batches as there can be, then the far ends of their references."""
-    elements = [element for element, _ in ready]
-    far = list(_one_sided(elements))
-    aside = {e: values for e in elements if (values := _unkept(e._neo))}
-    carry(model, elements)
+    special = [new.element for new in ready if not new.element._neo.kind.simple]
+    far = list(_one_sided(special, {id(new.element) for new in ready})) if special else []
+    aside = {e: values for e in special if (values := _unkept(e._neo))}
+    carry(model, special)
     if ready:
         model.add(ready)
     for element, values in aside.items():
@@ -158,9 +159,9 @@ def _store(model: "Model", ready: Ready) -> None:
         mirror(element, held, gone=[], come=targets)
 
 
-def _one_sided(elements: "list[Element]") -> "Iterator[tuple[Element, EFeature, list[Element]]]":
+def _one_sided(elements: "list[Element]", inside: set[int]) -> "Iterator[tuple[Element, EFeature, list[Element]]]":
     """What new objects refer to and may not be referred to by in turn: stored objects, and others that were stored when
-    the reference was made."""
+    the reference was made. `inside` are the new ones."""
     known: dict[tuple[int, str], set[int]] = {}
 
     def refers(target: "Element", feature: EFeature, element: "Element") -> bool:
@@ -169,7 +170,6 @@ def _one_sided(elements: "list[Element]") -> "Iterator[tuple[Element, EFeature, 
             known[place] = set(map(id, targets_of(target, feature)))
         return id(element) in known[place]
 
-    inside = set(map(id, elements))
     for element in elements:
         for held in element._neo.kind.mirrored:
             back = held.eOpposite
@@ -180,31 +180,6 @@ def _one_sided(elements: "list[Element]") -> "Iterator[tuple[Element, EFeature, 
             ]
             if targets:
                 yield element, held, targets
-
-
-def _cells(
-    model: "Model", element: "Element", container: str, feature: str, leaving: "set[Element]"
-) -> dict[bytes, bytes | None]:
-    """The row of a transient object, without those of its children that leave it."""
-    state = element._neo
-    cells = {**layout.placed(container, feature), **state.kind.cells, VERSION: successor(None)}
-    for name, raw in state.values.items():
-        held = state.kind.features[name]
-        if held.containment:
-            raw = [child for child in raw if child not in leaving] if held.many else UNSET if raw in leaving else raw
-        if held.timeline:
-            cells |= raw.cells(held)
-        elif held.stored:
-            cells |= encode(held, _tokens(model, state.oid, held, raw))
-    return cells
-
-
-def _tokens(model: "Model", oid: str, feature: EFeature, raw: Any) -> Any:
-    if not feature.reference or raw is None or raw is UNSET:
-        return raw
-    if feature.many:
-        return [model.token(target, feature, beside=oid) for target in raw]
-    return model.token(raw, feature, beside=oid)
 
 
 def _unkept(state: Transient) -> dict[str, Any]:

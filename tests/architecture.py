@@ -26,7 +26,7 @@ LAYERS = (
     ("neomodel.stores",),
     ("neomodel.codecs", "neomodel.ids", "neomodel.cluster"),
     ("neomodel.metamodel", "neomodel.metamodel_json", "neomodel.scope", "neomodel.soundness", "neomodel.evolution"),
-    ("neomodel.layout", "neomodel.kinds", "neomodel.packages", "neomodel.registry"),
+    ("neomodel.packed", "neomodel.layout", "neomodel.kinds", "neomodel.packages", "neomodel.registry"),
     ("neomodel.batches", "neomodel.catalogue"),
     (
         "neomodel.trees",
@@ -38,7 +38,9 @@ LAYERS = (
         "neomodel.checks",
         "neomodel.mirrors",
         "neomodel.entries",
+        "neomodel.live",
         "neomodel.naming",
+        "neomodel.newcomers",
         "neomodel.row_access",
     ),
     ("neomodel.changes", "neomodel.subtrees", "neomodel.leaving", "neomodel.storing", "neomodel.collections"),

@@ -108,7 +108,7 @@ def paged(children: FeatureList) -> Iterator[Element]:
 
 def _node(element: Element) -> Node:
     state: Stored = element._neo
-    node = Node(element, state.oid, state.read())
+    node = Node(element, state.oid, state.read().cells())
     try:
         kind = state.kind
         node.attributes = _attributes(state, kind)
@@ -122,7 +122,7 @@ def _node(element: Element) -> Node:
             else:
                 node.references[feature] = raw if feature.many else [] if raw is None else [raw]
     except (MetamodelNotFound, CorruptRow, InvalidValue) as exc:
-        return Node(element, state.oid, state.read(), why=str(exc))
+        return Node(element, state.oid, state.read().cells(), why=str(exc))
     node.kind = kind
     return node
 
@@ -172,9 +172,9 @@ def _target(token: str, element: Element | None) -> Target:
         return Target(oid, model)
     try:
         kind = state.kind
-        return Target(oid, model, state.row, kind, naming(_attributes(state, kind)))
+        return Target(oid, model, state.row.cells(), kind, naming(_attributes(state, kind)))
     except (MetamodelNotFound, CorruptRow, InvalidValue):
-        return Target(oid, model, state.row)
+        return Target(oid, model, state.row.cells())
 
 
 def naming(attributes: dict[EFeature, Any]) -> dict[EFeature, Any]:

@@ -99,7 +99,9 @@ def successor(version: bytes | None) -> bytes:
 
     The number is for people. The token tells whose write it was when an answer got lost.
     """
-    number = int(version.partition(b"-")[0]) if version else 0
+    if not version:
+        return b"1-" + _tokens.next()
+    number = int(version.partition(b"-")[0])
     return b"%d-%s" % (number + 1, _tokens.next())
 
 

@@ -157,6 +157,8 @@ class LmdbTable(Table):
             inverse = self._inverse(at, entry)
             parts = _parts(columns, entry)
             cursor = txn.cursor()
+            if not inverse and len(parts) == 1:
+                return walk.plain_rows(cursor, entry.cells, map(check_key, keys), *parts[0])
             found = ((key, _row(cursor, entry, key, parts, inverse)) for key in keys)
             return {key: row for key, row in found if row}
 

@@ -1,6 +1,7 @@
 """What an LMDB file says of a table, and how mutations of it are stored."""
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 import attrs
@@ -62,19 +63,24 @@ def writes(entry: Entry, mutations: Iterable[Mutation], first: int) -> Iterator[
 
     This loop is what a bulk load waits for: a column that was seen before costs two joins of bytes and a comparison.
     """
+    return chain.from_iterable(_row_by_row(entry, mutations, first))
+
+
+def _row_by_row(entry: Entry, mutations: Iterable[Mutation], first: int) -> Iterator[list[tuple[bytes, bytes]]]:
     plain = entry.plain
     for stamp, (key, cells, time) in enumerate(mutations, first):
         head = entry.cells + escape(check_key(key)) + b"\0"
         tail = b"\0" + encode_time(stamp if time is None else check_time(time, stamp, entry.horizon or -1))
         if cells and plain.issuperset(cells):
-            for column, value in cells.items():
-                yield head + column + tail, value if type(value) is bytes and value >= b"\1" else _rare(column, value)
+            yield [
+                (head + column + tail, value if type(value) is bytes and value >= b"\1" else _rare(column, value))
+                for column, value in cells.items()
+            ]
         else:
             check_cells(cells, entry.families)
             if len(plain) < _MOST_PLAIN:
                 plain.update(column for column in cells if escape(column) == column)
-            for column, value in cells.items():
-                yield _escaped(head, column, tail, value)
+            yield [_escaped(head, column, tail, value) for column, value in cells.items()]
 
 
 def _rare(column: bytes, value: bytes | None) -> bytes:

@@ -175,15 +175,29 @@ def _plain_row(cursor: Any, head: bytes, first: bytes, last: bytes) -> Row | Non
     row: Row = {}
     stop = head + last
     cut = slice(len(head) + 1, -_TIME - 1)
+    versions = 0
     if cursor.set_range(head + first):
         for key, value in cursor:
             if key >= stop:
                 break
-            column = key[cut]
-            if value < b"\1" or column in row:
+            if value < b"\1":
                 return None
-            row[column] = value
-    return row
+            row[key[cut]] = value
+            versions += 1
+    return row if versions == len(row) else None
+
+
+def plain_rows(cursor: Any, prefix: bytes, keys: Iterable[bytes], first: bytes, last: bytes) -> dict[bytes, Row]:
+    """As `row_at`, of many rows, the newest version of each cell. This is what every walk over objects waits for."""
+    found: dict[bytes, Row] = {}
+    for key in keys:
+        head = prefix + escape(key)
+        row: Row | None = _plain_row(cursor, head, first, last)
+        if row is None:
+            row = row_at(cursor, head, [(first, last)], b"")
+        if row:
+            found[key] = row
+    return found
 
 
 def selected_rows(

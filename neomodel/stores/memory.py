@@ -35,7 +35,7 @@ from neomodel.stores.base import (
 )
 
 _Versions = list[tuple[int, bytes | None]]  # oldest first
-_BATCH = 1000
+_BATCH = 5000
 
 
 class _Content:

@@ -272,7 +272,7 @@ def outdated(model: nm.Model) -> tuple[Any, Any, Any]:
     one, book = stocked(model, b={})
     two = Shelf(name="two", books=[Book(name="c")])
     model.roots.append(two)
-    listed = one._neo.row[Shelf.books.column]
+    listed = one._neo.row.get(Shelf.books.column)
     two.books.append(book)
     one._neo.swap({Shelf.books.column: listed})
     return one, two, book

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import neomodel as nm
+from neomodel import row_access
 from neomodel.cluster import Cluster
 from neomodel.stores import Store, open_store
 from tests.objects.crashing import OPERATIONS, Crash, Crashing, Scene, When, shape, stock
@@ -25,6 +26,7 @@ from tests.stores.processes import run
 
 Shapes = list[dict[str, Any]]
 NAMES = ("m", "n")
+_BATCH = 500
 ON_HBASE = [
     ("add a child", 1, "after"),
     ("add in place of another", 1, "after"),
@@ -33,6 +35,12 @@ ON_HBASE = [
     ("delete", 0, "after"),
     ("edit", 2, "after"),
 ]
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A large subtree takes several, without being that large."""
+    monkeypatch.setattr(row_access, "WRITTEN", _BATCH)
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
@@ -58,6 +66,7 @@ def test_a_kill_at_any_write_leaves_what_a_repair_makes_whole(name: str, tmp_pat
 
 def _kill_everywhere(template: Store, name: str, folder: str) -> int:
     """Kill a process at every write; how many there were. In a process of its own, which may be forked."""
+    row_access.WRITTEN = _BATCH
     before, after, writes = _outcomes(name, _memory)
     stock(nm.Repository(template), NAMES)
     template.close()
