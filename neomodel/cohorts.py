@@ -43,12 +43,9 @@ class Cohort:
         yield from self.oids[at:]
 
 
-class Origin(NamedTuple):
-    """How an object was met: by a feature of a member of a cohort; None: as its container."""
-
-    cohort: Cohort
-    oid: str
-    feature: EFeature | None
+Origin = tuple[Cohort | None, str, EFeature | None]
+"""How an object was met: the cohort of the one that led to it, if it has one, that one's id, and the feature by which
+it did; None: as its container."""
 
 
 class Answer(NamedTuple):
@@ -102,7 +99,7 @@ class Rows:
             if entry is not None and watched and entry[1].epoch == epoch:
                 state.row, answer = entry  # as `take` does: what is here are objects
                 state.epoch = epoch
-                state.origin = None
+                state.met = None
                 state.cohort = answer.cohort
             elif entry is None or watched or self.believes(oid, epoch, rivals, watched) is None:
                 self.forget(oid)
@@ -137,12 +134,12 @@ class Rows:
 
 def likely(model: "RowAccess", origin: Origin | None) -> Iterator[str]:
     """The ids that members of a cohort lead to by the same way as one of them, from that one on."""
-    if origin is None:
-        return
-    for oid in origin.cohort.after(origin.oid):
-        row = model.known_row(oid)
+    cohort, start, feature = origin or (None, "", None)
+    known = model.known_row
+    for oid in cohort.after(start) if cohort else ():
+        row = known(oid)
         if row is not None:
-            yield from led_to(row, origin.feature)
+            yield from led_to(row, feature)
 
 
 def outdated(model: "RowAccess", state: "Stored", epoch: int) -> Iterator[str]:
@@ -158,8 +155,11 @@ def led_to(row: PackedRow, feature: EFeature | None) -> list[str]:
     if feature is None:
         place = layout.place_of(row)
         return [place[0]] if place and place[0] != ids.ROOT else []
-    cell: Any = row.get(feature.column)
-    if cell is None or cell == codecs.NULL or is_long(cell):
+    at = row[0].get(feature.column)
+    cell: Any = codecs.NULL if at is None else row[at]
+    if cell == codecs.NULL or is_long(cell):
         return []
-    tokens = codecs.decode_refs(cell) if feature.many else [cell.decode()]
-    return ids.local(tokens)
+    if feature.many:
+        return ids.local(codecs.decode_refs(cell))
+    token = cell.decode()
+    return [] if token[0] == "@" else [token]

@@ -102,10 +102,9 @@ def _mutations(model: "Model", key: bytes, first: int, last: int | None) -> list
 
 
 def _revision(model: "Model", oid: str, time: int, before: PackedRow, after: PackedRow) -> Revision:
-    where = f"{model.name}/{oid}"
     created, deleted = layout.ECLASS not in before, layout.ECLASS not in after
     kind = model.kind_of(before if deleted else after)
-    places = _place(model, before, where), _place(model, after, where)
+    places = _place(model, before, oid), _place(model, after, oid)
     version = after.get(VERSION)
     return Revision(
         time,
@@ -136,8 +135,8 @@ class _Moment:
         raw = state.raw(feature)
         if not feature.reference or raw is None:
             return tuple(raw) if feature.many else raw
-        via = state.where(), feature.name
-        targets = tuple(self.model.resolve(token, via) for token in (raw if feature.many else [raw]))
+        met = None, self.oid, feature
+        targets = tuple(self.model.resolve(token, met) for token in (raw if feature.many else [raw]))
         return targets if feature.many else targets[0]
 
 
@@ -147,9 +146,9 @@ def _changes(before: _Moment, after: _Moment, kind: EClass) -> Iterator[tuple[st
             yield feature.name, Change(before.value(feature), after.value(feature))
 
 
-def _place(model: "Model", row: PackedRow, where: str) -> Any:
+def _place(model: "Model", row: PackedRow, child: str) -> Any:
     found = layout.place_of(row)
     if found is None:
         return UNSET
     oid, feature = found
-    return Place(None if oid == ids.ROOT else model.element(oid, via=(where, "its container")), feature)
+    return Place(None if oid == ids.ROOT else model.element(oid, met=(None, child, None)), feature)

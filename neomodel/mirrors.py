@@ -38,9 +38,11 @@ def current(obj: "Element", feature: EFeature) -> "Element | None":
     if type(state) is not Stored or type(child) is not Stored or state.edit is not None or child.edit is not None:
         return target if lies_in(target, obj, feature) else None
     if child.row is None or child.epoch != state.epoch:
-        child.model.want([child], child.origin or state.leading(feature), state.epoch)
-    here = child.row is not None and layout.lies_in(child.row, state.oid.encode(), feature.tag)
-    return target if here and child.model is state.model else None
+        child.model.want([child], child.met or state.leading(feature), state.epoch)
+    row = child.row
+    if row is None or child.model is not state.model or not layout.lies_in(row, state.oid.encode(), feature.tag):
+        return None
+    return target
 
 
 def lies_in(child: "Element", parent: "Element", feature: EFeature) -> bool:
@@ -68,7 +70,7 @@ def lying_in(children: "list[Element]", parent: "Element", feature: EFeature, ep
     stored = [child._neo for child in children if type(child._neo) is Stored]
     missing = [state for state in stored if state.row is None or state.epoch != epoch or epoch < 0]
     if missing:
-        model.want(missing, missing[0].origin or home.leading(feature), epoch if epoch >= 0 else None)
+        model.want(missing, missing[0].met or home.leading(feature), epoch if epoch >= 0 else None)
     if len(stored) < len(children) or any(state.edit is not None for state in stored):
         return [child for child in children if lies_in(child, parent, feature)]
     return [

@@ -44,7 +44,7 @@ class Model(RowAccess):
         """Where the classes of its objects are."""
         self.kinds: dict[tuple[bytes, bytes], EClass] = {}
         """The classes that were met, by name and namespace as rows have them."""
-        self._root = self.meet(ids.ROOT, None, None, ROOT_KIND)
+        self._root = self.meet(ids.ROOT, None, ROOT_KIND)
         self._root._neo = RootState(self, ids.ROOT)
 
     def __repr__(self) -> str:
@@ -107,27 +107,26 @@ class Model(RowAccess):
         self,
         oid: str,
         *,
-        via: tuple[str, str] | None = None,
+        met: Origin | None = None,
         kind: EClass | None = None,
-        origin: Origin | None = None,
     ) -> Element:
         found = self.live.get(oid)
         if found is not None and not isinstance(found._neo, Gone):
             return found
-        return self.meet(oid, via, origin, kind)
+        return self.meet(oid, met, kind)
 
-    def meet(self, oid: str, via: tuple[str, str] | None, origin: Origin | None, kind: EClass | None = None) -> Element:
+    def meet(self, oid: str, met: Origin | None, kind: EClass | None = None) -> Element:
         """An object for an id that has none."""
         made: Element = object.__new__(kind.python if kind else Unloaded)
-        _set_state(made, Stored(self, oid, via, origin))
+        _set_state(made, Stored(self, oid, met))
         self.live.put(oid, made)
         return made
 
-    def resolve(self, token: str, via: tuple[str, str], origin: Origin | None = None) -> Element:
+    def resolve(self, token: str, met: Origin) -> Element:
         """The object a row refers to, in this model or another of the repository."""
         name, oid = ids.split_ref(token)
         home = self if name is None else self.repository.opened(name, self)
-        return home.element(oid, via=via, origin=origin if home is self else None)
+        return home.element(oid, met=met if home is self else (None, *met[1:]))
 
     def token(self, target: Element, feature: EFeature, *, beside: str) -> str:
         """What a row of this model holds to refer to `target`. One that is not stored yet gets its id now."""

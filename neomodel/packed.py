@@ -39,8 +39,9 @@ def pack(cells: Mapping[bytes, bytes]) -> PackedRow:
     return tuple.__new__(PackedRow, (_shape(tuple(cells)), *cells.values()))
 
 
-def packed(rows: Iterable[Mapping[bytes, bytes]], alike: Collection[bytes]) -> Iterator[PackedRow]:
+def packed(rows: Iterable[Mapping[bytes, bytes]], alike: Collection[bytes]) -> list[PackedRow]:
     """Rows that came in one answer, which share the values of those columns in which many are alike."""
+    found = []
     same: dict[bytes, bytes] = {}
     share, new = same.setdefault, tuple.__new__
     shapes: dict[tuple[bytes, ...], tuple[dict[bytes, int], list[int]]] = {}
@@ -54,7 +55,8 @@ def packed(rows: Iterable[Mapping[bytes, bytes]], alike: Collection[bytes]) -> I
         for at in known[1]:
             value = values[at]
             values[at] = share(value, value)
-        yield new(PackedRow, values)
+        found.append(new(PackedRow, values))
+    return found
 
 
 def _shape(columns: tuple[bytes, ...]) -> dict[bytes, int]:

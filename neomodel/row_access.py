@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 PAGE = 500  # rows read in one call
 WRITTEN = 5000  # rows written in one call
-_ROOT = ids.ROOT.encode()
 
 
 class RowAccess:
@@ -76,7 +75,7 @@ class RowAccess:
         if not missing:
             return
         new = all(state.row is None for state in missing)
-        if len(missing) == 1 and not (missing[0].cohort or (new and (origin or self.hint))):
+        if len(missing) == 1 and not (missing[0].cohort or (new and ((origin and origin[0]) or self.hint))):
             self.reload(missing[0])
             return
         remaining = iter(missing)
@@ -110,11 +109,8 @@ class RowAccess:
         """Read rows, for objects that want them and ahead."""
         rows = self.table.get_many([oid.encode() for oid in oids], at=self.as_of, columns=layout.OBJECT)
         together = Cohort(oids)
-        found = {
-            key.decode(): row
-            for key, row in zip(rows, packed(rows.values(), layout.ALIKE), strict=True)
-            if layout.ECLASS in row[0] or key == _ROOT
-        }
+        there = zip(map(bytes.decode, rows), packed(rows.values(), layout.ALIKE), strict=True)
+        found = {oid: row for oid, row in there if layout.ECLASS in row[0] or oid == ids.ROOT}
         self._rows.put(found, Answer(together, epoch, self._rivals, self._rows.until(asked=False)))
         for oid, state in wanted.items():
             row = found.get(oid)
@@ -132,20 +128,20 @@ class RowAccess:
 
     def _guessed(self, state: Stored, origin: Origin | None, epoch: int) -> Iterator[str]:
         """What may be wanted next: those that were met together with an object, and where those it came by lead to."""
-        guesses = chain(state.cohort.after(state.oid) if state.cohort else (), likely(self, origin))
-        return (oid for oid in guesses if not self._believes(oid, epoch))
-
-    def _believes(self, oid: str, epoch: int) -> bool:
-        held = self.live.get(oid)
-        if held is not None and isinstance(held._neo, Stored) and held._neo.row is not None:
-            return True  # it is read again, with others, when it is touched
-        return self._rows.believes(oid, epoch, self._rivals, self._watched) is not None
+        believes, rivals, watched, live = self._rows.believes, self._rivals, self._watched, self.live.refs
+        for oid in chain(state.cohort.after(state.oid) if state.cohort else (), likely(self, origin)):
+            if believes(oid, epoch, rivals, watched) is None:
+                held = found() if (found := live.get(oid)) is not None else None
+                if held is None or not isinstance(held._neo, Stored) or held._neo.row is None:
+                    yield oid  # what is held is read again, with others, when it is touched
 
     def known_row(self, oid: str) -> PackedRow | None:
         """A row that is known, be it outdated."""
-        found = self.live.get(oid)
-        state = found._neo if found is not None else None
-        return state.row if isinstance(state, Stored) and state.row is not None else self._rows.peek(oid)
+        row = self._rows.peek(oid)
+        if row is None:
+            found = self.live.get(oid)
+            row = found._neo.row if found is not None and isinstance(found._neo, Stored) else None
+        return row
 
     # writing
 

@@ -123,14 +123,13 @@ class Edit:
 class Stored:
     """An object that has a row. Holds no other object; its row is read again when it may be outdated."""
 
-    __slots__ = ("aside", "cohort", "decoded", "edit", "epoch", "held", "model", "oid", "origin", "row", "via")
+    __slots__ = ("aside", "cohort", "decoded", "edit", "epoch", "held", "met", "model", "oid", "row")
 
     def __init__(
         self,
         model: "Model",
         oid: str,
-        via: tuple[str, str] | None = None,
-        origin: Origin | None = None,
+        met: Origin | None = None,
         row: PackedRow | None = None,
         epoch: int = -1,
     ) -> None:
@@ -146,9 +145,8 @@ class Stored:
         """Values of transient features: they live as long as the Python object."""
         self.cohort: Cohort | None = None
         """Those whose rows were read, or will be, with this one's."""
-        self.origin = origin
-        self.via = via
-        """Who referred to it when it was met for the first time, and by what, for the message that it is not there."""
+        self.met = met
+        """How, until its row is known."""
 
     # reading
 
@@ -157,7 +155,7 @@ class Stored:
         if self.edit is not None:
             return self.edit.row
         if self.row is None or not (self.held or self.epoch == self.model.epoch()):
-            self.model.want([self], self.origin)
+            self.model.want([self], self.met)
         if self.row is None:
             raise ObjectNotFound(self.where(), self._missing(), "mend or remove what refers to it")
         return self.row
@@ -171,7 +169,8 @@ class Stored:
         """Know this row, which was read in that epoch; None: there is none."""
         self.row = row if row is not None and (layout.ECLASS in row or self.oid == ids.ROOT) else None
         self.epoch = epoch
-        self.origin = None
+        if self.row is not None:
+            self.met = None
 
     @property
     def kind(self) -> EClass:
@@ -252,7 +251,7 @@ class Stored:
         return found if found is not None and type(found._neo) is not Gone else self._object(oid)
 
     def _object(self, container: str) -> "Element":
-        return self.model.element(container, via=(self.where(), "its container"), origin=self.leading(None))
+        return self.model.element(container, met=self.leading(None))
 
     def target(self, token: Any, feature: EFeature) -> "Element":
         if not feature.kept:
@@ -260,9 +259,7 @@ class Stored:
         held = self.model.live.refs.get(token)
         target = held() if held is not None else None
         if target is None or type(target._neo) is Gone:
-            via, origin = (self.oid, feature.name), self.leading(feature)
-            met = self.model.resolve if token[0] == "@" else self.model.meet
-            return met(token, via, origin)
+            return (self.model.resolve if token[0] == "@" else self.model.meet)(token, self.leading(feature))
         return target
 
     def targets(self, tokens: Iterable[Any], feature: EFeature) -> "list[Element]":
@@ -270,18 +267,18 @@ class Stored:
         if not feature.kept:
             return list(tokens)
         model, live = self.model, self.model.live
-        via, origin = (self.oid, feature.name), self.leading(feature)
+        met = self.leading(feature)
         known, found = live.refs, []
         for token in tokens:
             target = held() if (held := known.get(token)) is not None else None
             if target is None or type(target._neo) is Gone:
-                target = (model.resolve if token[0] == "@" else model.meet)(token, via, origin)
+                target = (model.resolve if token[0] == "@" else model.meet)(token, met)
             found.append(target)
         return found
 
-    def leading(self, feature: EFeature | None) -> Origin | None:
-        """The way from here by a feature, or to the container, for those who met together."""
-        return None if self.cohort is None else Origin(self.cohort, self.oid, feature)
+    def leading(self, feature: EFeature | None) -> Origin:
+        """The way from here by a feature, or to the container."""
+        return self.cohort, self.oid, feature
 
     def token(self, target: "Element", feature: EFeature) -> Any:
         if not feature.kept:
@@ -344,7 +341,10 @@ class Stored:
         return f"{self.model.name}/{self.oid}"
 
     def _missing(self) -> str:
-        return f"{' of '.join(self.via[::-1])} refers to it, but there is none" if self.via else "there is none"
+        if self.met is None:
+            return "there is none"
+        _, who, feature = self.met
+        return f"{feature.name if feature else 'its container'} of {who} refers to it, but there is none"
 
 
 @contextmanager

@@ -154,7 +154,7 @@ def targets(model: Model, tokens: Iterable[str]) -> dict[str, Target]:
     found: dict[str, Element] = {}
     for token in tokens:
         try:
-            found[token] = model.resolve(token, via=("", ""))
+            found[token] = model.resolve(token, (None, "", None))
         except ModelNotFound:
             continue
     states: dict[int, list[Stored]] = defaultdict(list)

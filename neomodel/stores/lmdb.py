@@ -133,9 +133,12 @@ class LmdbTable(Table):
             return lmdb_file.clock(txn)
 
     def mark(self) -> int:
-        """The number of the last transaction in the file."""
+        """The number of the last transaction in the file. Asked for with every object that is touched."""
         try:
-            with self._file.begin() as txn:
+            with (self._file.env or self._file.open()).begin() as txn:
+                return txn.id()  # type: ignore[no-any-return]
+        except lmdb_file.ReadersFull:
+            with self._file.reading("mark") as txn:
                 return txn.id()  # type: ignore[no-any-return]
         except lmdb_file.DriverError as exc:
             raise lmdb_file.failure("mark", self._where(), exc) from exc
@@ -158,7 +161,7 @@ class LmdbTable(Table):
             parts = _parts(columns, entry)
             cursor = txn.cursor()
             if not inverse and len(parts) == 1:
-                return walk.plain_rows(cursor, entry.cells, map(check_key, keys), *parts[0])
+                return walk.newest(cursor, entry.cells, keys, *parts[0])
             found = ((key, _row(cursor, entry, key, parts, inverse)) for key in keys)
             return {key: row for key, row in found if row}
 
@@ -358,6 +361,8 @@ def _parts(columns: Columns, entry: Entry) -> list[tuple[bytes, bytes]]:
 
 
 def _row(cursor: Any, entry: Entry, key: bytes, parts: list[tuple[bytes, bytes]], inverse: bytes) -> Row | None:
+    if not inverse and len(parts) == 1:
+        return walk.newest(cursor, entry.cells, (key,), *parts[0]).get(key)
     return walk.row_at(cursor, entry.cells + escape(check_key(key)), parts, inverse)
 
 

@@ -24,6 +24,7 @@ from neomodel.errors import CorruptStore, InvalidStore, NeomodelError, OutcomeUn
 
 DriverError = lmdb.Error
 BadLength = lmdb.BadValsizeError
+ReadersFull = lmdb.ReadersFullError
 LONGEST_KEY = 511  # LMDB as it is built for py-lmdb
 FORMAT_KEY, FORMAT = b"\0format", b"neomodel 1"
 CLOCK_KEY = b"\0clock"
@@ -59,7 +60,7 @@ class LmdbFile:
         env = self.env or self.open()
         try:
             return env.begin()
-        except lmdb.ReadersFullError:
+        except ReadersFull:
             env.reader_check()  # frees the slots of processes that died
             return env.begin()
 

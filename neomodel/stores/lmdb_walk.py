@@ -10,7 +10,7 @@ cell with a million versions costs no more than one with ten.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from neomodel.stores.base import Row
+from neomodel.stores.base import Row, check_key
 from neomodel.stores.encoding import decode_live, escape, unescape
 
 ROW = 4  # where the row key starts
@@ -160,41 +160,38 @@ def versions(cursor: Any, start: bytes, stop: bytes) -> Iterator[tuple[bytes, by
 
 def row_at(cursor: Any, head: bytes, parts: list[tuple[bytes, bytes]], inverse: bytes) -> Row | None:
     """The live cells in `parts` of the row whose stored keys start with `head`."""
-    if not inverse and len(parts) == 1:
-        row = _plain_row(cursor, head, *parts[0])
-        if row is not None:
-            return row or None
     found = [rows(cursor, head + first, head + last, inverse, 1)[0] for first, last in parts]
     if len(found) == 1:
         return found[0][0][1] if found[0] else None
     return {column: value for part in found for _, row in part for column, value in row.items()} or None
 
 
-def _plain_row(cursor: Any, head: bytes, first: bytes, last: bytes) -> Row | None:
-    """As `row_at`, of a row that has one version of each cell, none of them rare; else None. What most rows are."""
-    row: Row = {}
-    stop = head + last
-    cut = slice(len(head) + 1, -_TIME - 1)
-    versions = 0
-    if cursor.set_range(head + first):
-        for key, value in cursor:
-            if key >= stop:
-                break
-            if value < b"\1":
-                return None
-            row[key[cut]] = value
-            versions += 1
-    return row if versions == len(row) else None
+def newest(cursor: Any, prefix: bytes, keys: Iterable[bytes], first: bytes, last: bytes) -> dict[bytes, Row]:
+    """What is live in one part of each of these rows; those that have nothing there are left out.
 
-
-def plain_rows(cursor: Any, prefix: bytes, keys: Iterable[bytes], first: bytes, last: bytes) -> dict[bytes, Row]:
-    """As `row_at`, of many rows, the newest version of each cell. This is what every walk over objects waits for."""
+    Most rows have one version of each cell, and none that is stored in a special way. They are read here, since every
+    walk over objects waits for this loop; the others by `row_at`.
+    """
     found: dict[bytes, Row] = {}
     for key in keys:
-        head = prefix + escape(key)
-        row: Row | None = _plain_row(cursor, head, first, last)
-        if row is None:
-            row = row_at(cursor, head, [(first, last)], b"")
+        if not key or type(key) is not bytes:
+            check_key(key)
+        head = prefix + (escape(key) if 0 in key or 1 in key else key)
+        row: Row = {}
+        stop = head + last
+        cut = slice(len(head) + 1, -_TIME - 1)
+        versions = 0
+        if cursor.set_range(head + first):
+            for stored, value in cursor:
+                if stored >= stop:
+                    break
+                if value < b"\1":
+                    versions = -1
+                    break
+                row[stored[cut]] = value
+                versions += 1
+        if versions != len(row):
+            row = row_at(cursor, head, [(first, last)], b"") or {}
         if row:
             found[key] = row
     return found
