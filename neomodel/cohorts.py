@@ -58,20 +58,18 @@ class Answer(NamedTuple):
     until: float
 
 
-Entry = tuple[PackedRow, Answer]
-
-
 class Rows:
-    """Rows that were read, by id: the last ones, as many as there is room for. Those of a store that
-    can't tell what others write are believed for a while, or, if `lasting`, as long as they are here."""
+    """Rows that were read, by id: the last ones, as many as there is room for. Those of a store that can't tell what
+    others write are believed for a while, or, if `lasting`, as long as they are here."""
 
     def __init__(self, more: int = 0, *, lasting: bool = False) -> None:
         self._room = _ROOM + more
         self._lasting = lasting
-        self._entries: dict[str, Entry] = {}
+        self._rows: dict[str, PackedRow] = {}
+        self._answers: dict[str, Answer] = {}
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._rows)
 
     def until(self, *, asked: bool) -> float:
         """How long rows that are read now will be believed: those that were asked for themselves, or others."""
@@ -79,57 +77,49 @@ class Rows:
 
     def put(self, rows: dict[str, PackedRow], answer: Answer) -> None:
         """Keep rows that were read."""
-        entries = self._entries
-        for oid, row in rows.items():
-            entries.pop(oid, None)
-            entries[oid] = row, answer
-        if len(entries) > self._room:
-            for oid in list(islice(entries, len(entries) - self._room)):
-                del entries[oid]
+        self._rows |= rows
+        self._answers |= dict.fromkeys(rows, answer)
+        for oid in list(islice(self._rows, max(0, len(self._rows) - self._room))):
+            self.forget(oid)
 
     def supply(self, states: "list[Stored]", epoch: int, rivals: int, watched: bool) -> "list[Stored]":
         """Give those objects that are outdated the rows that may still be believed; returns those for which there is
         none. Where the store can't tell of writes, what was asked for is not believed for much longer."""
-        entries, missing = self._entries, []
+        missing = []
         for state in states:
             if state.row is not None and (state.epoch == epoch or state.edit is not None or state.held):
                 continue
             oid = state.oid
-            entry = entries.get(oid)
-            if entry is not None and watched and entry[1].epoch == epoch:
-                state.row, answer = entry  # as `take` does: what is here are objects
-                state.epoch = epoch
-                state.met = None
-                state.cohort = answer.cohort
-            elif entry is None or watched or self.believes(oid, epoch, rivals, watched) is None:
+            answer = self.believes(oid, epoch, rivals, watched)
+            if answer is None:
                 self.forget(oid)
                 missing.append(state)
-            else:
-                row, answer = entry
-                state.take(row, epoch)
-                state.cohort = answer.cohort
-                if not self._lasting:
-                    until = min(answer.until, self.until(asked=True))
-                    entries[oid] = row, answer._replace(until=until)
+                continue
+            state.row = self._rows[oid]  # as `take` does: what is here are objects
+            state.epoch = epoch
+            state.met = None
+            state.cohort = answer.cohort
+            if not watched and not self._lasting:
+                self._answers[oid] = answer._replace(until=min(answer.until, self.until(asked=True)))
         return missing
 
-    def believes(self, oid: str, epoch: int, rivals: int, watched: bool) -> Entry | None:
-        """A row that may still be believed: where the store tells of every write, in the epoch in which it was read,
-        elsewhere for a while, unless others in this process have written."""
-        entry = self._entries.get(oid)
-        if entry is None:
+    def believes(self, oid: str, epoch: int, rivals: int, watched: bool) -> Answer | None:
+        """What is known of a row that may still be believed: where the store tells of every write, in the epoch in
+        which it was read, elsewhere for a while, unless others in this process have written."""
+        answer = self._answers.get(oid)
+        if answer is None:
             return None
-        answer = entry[1]
-        sound = answer.epoch == epoch if watched else answer.rivals == rivals and time.monotonic() < answer.until
-        return entry if sound else None
+        if watched:
+            return answer if answer.epoch == epoch else None
+        return answer if answer.rivals == rivals and time.monotonic() < answer.until else None
 
     def peek(self, oid: str) -> PackedRow | None:
         """A row to guess by, believed or not."""
-        entry = self._entries.get(oid)
-        return entry[0] if entry else None
+        return self._rows.get(oid)
 
     def forget(self, oid: str) -> None:
-        self._entries.pop(oid, None)
+        self._rows.pop(oid, None)
+        self._answers.pop(oid, None)
 
 
 def likely(model: "RowAccess", origin: Origin | None) -> Iterator[str]:
