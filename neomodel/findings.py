@@ -8,6 +8,7 @@ kind             what is wrong                                                  
 ``displaced``    it lies in a feature that holds one child, which is another by now         removing it
 ``lost``         its containers end at one that is not there: half stored, half deleted     removing it
 ``remnant``      a row has cells but no class, so that it is no object                      removing it
+``twofold``      it was copied to another model to be moved there, and not erased           removing the copy
 ``opposite``     a reference is known at one end only                                       following the later end
 ``dangling``     a reference leads to what is not there                                     see below
 ``orphan``       an object has no container
@@ -92,7 +93,16 @@ class Choice:
     follow: Change
 
 
-Mend = Change | Removal | Choice
+@attrs.frozen
+class Touch:
+    """Give a row another version, as long as it is the one that was looked at: who saw that can change it no more."""
+
+    model: str
+    oid: str
+    version: bytes | None
+
+
+Mend = Change | Removal | Choice | Touch
 
 
 @attrs.frozen

@@ -1,5 +1,6 @@
 """What is wrong with rows: each looked at by itself, with its container, and with all that it refers to."""
 
+from collections import defaultdict
 from collections.abc import Generator, Iterator
 from itertools import islice
 from typing import Any
@@ -9,7 +10,7 @@ import attrs
 from neomodel import codecs, ids, layout
 from neomodel.ancestry import Ancestry
 from neomodel.checks import same
-from neomodel.findings import Change, Choice, Removal, Suspect
+from neomodel.findings import Change, Choice, Mend, Removal, Suspect, Touch
 from neomodel.holdings import PAGE, Holdings, held, is_object, place_of, whole
 from neomodel.kinds import EClass, EFeature
 from neomodel.metamodel import ECORE
@@ -72,6 +73,36 @@ class Inspection:
             sound.append(seen)
         yield from self._placed(sound)
         yield from self._referring(sound)
+        yield from self._moved(sound)
+
+    # between models
+
+    def _moved(self, sound: list[_Seen]) -> Iterator[Suspect]:
+        """Objects that came from another model and are there still: whoever moved them did not come to the end."""
+        coming: dict[str, dict[str, tuple[_Seen, bytes]]] = defaultdict(dict)
+        for seen in sound:
+            name, told = ids.split_ref(seen.row.get(layout.FROM, b"").decode(errors="replace"))
+            if name is not None and self._holdings.there(name):
+                coming[name][seen.oid] = seen, told.encode()
+        for name, found in coming.items():
+            for oid, row in self._holdings.load(name, found).items():
+                seen, version = found[oid]
+                if row is None or not is_object(oid, row):
+                    continue
+                mend: Mend = Touch(name, oid, version)  # first: whoever is still about to erase it then can't
+                if row.get(VERSION) != version:
+                    if self._was_erased(name, oid, version):
+                        continue  # and this is another one
+                    mend = Removal(self._name, oid, seen.version)
+                sentence = f"{oid} was copied here from model {name!r} to be moved, and is there still"
+                yield Suspect("twofold", oid, None, name, sentence, mend)
+
+    def _was_erased(self, name: str, oid: str, version: bytes) -> bool:
+        """Whether an object was erased after it had that version, or nobody can tell."""
+        key = oid.encode()
+        written = list(self._holdings.home(name).table.history(key, key + b"\0", columns=[layout.ECLASS, VERSION]))
+        then = next((one.time for one in written if one.value == version), None)
+        return then is None or any(one.value is None and one.time > then for one in written)
 
     # a row by itself
 

@@ -6,6 +6,7 @@ cell                 holds
 ``p:`` + feature     the value; of a collection all of them (`codecs` has the bytes), or where they are (`long_lists`)
 ``c:container``      the id of the object that contains this one, `ROOT` for a root of the model
 ``c:feature``        by which feature
+``c:from``           of an object that came from another model: ``@model/version``, what its row was like there
 ``t:nsuri``          the namespace of its class's package
 ``t:eclass``         the name of its class
 ``t:version``        what a compare-and-swap of the row compares
@@ -32,6 +33,7 @@ from neomodel.times import LAST
 FAMILIES = "pctx"
 CONTAINER = b"c:container"
 FEATURE = b"c:feature"
+FROM = b"c:from"
 NSURI = b"t:nsuri"
 ECLASS = b"t:eclass"
 PLACE = (b"c:",)
@@ -146,6 +148,7 @@ __all__ = [
     "EXTENT",
     "FAMILIES",
     "FEATURE",
+    "FROM",
     "NSURI",
     "OBJECT",
     "PLACE",

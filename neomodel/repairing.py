@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from neomodel import ids, layout
 from neomodel.ancestry import Ancestry
 from neomodel.errors import Conflict
-from neomodel.findings import Change, Choice, Mend, Removal, Suspect
+from neomodel.findings import Change, Choice, Mend, Removal, Suspect, Touch
 from neomodel.holdings import PAGE, Holdings, as_read, held, is_object, whole
 from neomodel.kinds import EFeature
 from neomodel.long_cells import hint_of, in_parts, is_long
@@ -35,7 +35,7 @@ def mend(model: "Model", suspects: list[Suspect], began: int) -> set[Suspect]:
     that is known at one end only.
     """
     holdings = Holdings(model)
-    by_row: dict[_Row, list[tuple[int, Suspect, Change | Removal]]] = defaultdict(list)
+    by_row: dict[_Row, list[tuple[int, Suspect, Change | Removal | Touch]]] = defaultdict(list)
     for suspect in _certain(model, suspects, began):
         assert suspect.mend is not None
         time, chosen = _chosen(holdings, suspect.mend)
@@ -81,7 +81,7 @@ def _storing(model: "Model", since: int) -> bool:
     return False
 
 
-def _time(mend: tuple[int, Suspect, Change | Removal]) -> int:
+def _time(mend: tuple[int, Suspect, Change | Removal | Touch]) -> int:
     return mend[0]
 
 
@@ -97,15 +97,16 @@ def _rows(holdings: Holdings, places: Iterable[_Row]) -> dict[_Row, Row]:
     return found
 
 
-def _written(home: "Model", oid: str, row: Row, mends: list[Change | Removal]) -> bool:
+def _written(home: "Model", oid: str, row: Row, mends: list[Change | Removal | Touch]) -> bool:
     """Do all this to a row at once, if nobody else was first. A row that is removed needs no other change."""
     if any(isinstance(one, Removal) for one in mends):
         cells = layout.erased(row)
     else:
         cells = _changed(home, oid, row, [one for one in mends if isinstance(one, Change)])
     version = row.get(VERSION)
+    touched = any(isinstance(one, Touch) for one in mends)
     home.forget_row(oid)
-    if not cells or not home.table.swap(oid.encode(), version, {VERSION: successor(version), **cells}):
+    if not (cells or touched) or not home.table.swap(oid.encode(), version, {VERSION: successor(version), **cells}):
         return False
     if cells.get(layout.ECLASS, b"") is None and any(map(is_long, row.values())):
         home.put(in_parts(oid.encode(), layout.erased(_extents(home.table, oid))))
@@ -149,7 +150,7 @@ def _cells(home: "Model", oid: str, row: Row, feature: EFeature, tokens: list[st
 # references that are known at one end only
 
 
-def _chosen(holdings: Holdings, one: Mend) -> tuple[int, Change | Removal]:
+def _chosen(holdings: Holdings, one: Mend) -> tuple[int, Change | Removal | Touch]:
     """What to do, and since when that is right: of two that claim one place, the later one comes last and has it."""
     if not isinstance(one, Choice):
         return 0, one

@@ -2,13 +2,13 @@
 
 import gc
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from neomodel import layout
+from neomodel import ids, layout
 from neomodel.amendments import Include
 from neomodel.entries import carry, check_room
-from neomodel.errors import Conflict, InvalidValue
+from neomodel.errors import Conflict, InvalidValue, ObjectNotFound
 from neomodel.kinds import EFeature
 from neomodel.leaving import erase, gather, leave
 from neomodel.mirrors import adjust, drop_tokens, lies_in, mirror
@@ -128,16 +128,20 @@ def _lies_below(below: Stored, above: Stored) -> bool:
 
 
 def _transfer(child: "Element", parent: "Element", feature: EFeature) -> None:
-    """Into another model: copied there first, then erased here, so that at no time it is nowhere."""
+    """Into another model: copied there first, then erased here, so that at no time it is nowhere. The copy says what it
+    was copied from: as long as that is there, it is the original that counts, and a repair removes the copy."""
     home = parent._neo
     parts = gather([child])
     for part in parts:
         part.element._neo = part.as_transient()
-    _store(home.model, prepare(parent, feature, [child]))
+    ready = prepare(parent, feature, [child])
+    ready[0].cells[layout.FROM] = ids.ref(parts[0].state.version, parts[0].state.model.name).encode()
+    _store(home.model, ready)
     try:
         erase(parts, 1)
     except Conflict:
-        erase(gather([child]), 1)
+        with suppress(Conflict, ObjectNotFound):  # a repair has removed the copy: it took us for dead
+            erase(gather([child]), 1)
         for part in parts:
             part.element._neo = part.state
         raise

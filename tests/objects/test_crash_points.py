@@ -173,6 +173,8 @@ def _check_between(found: Shapes, before: Shapes, after: Shapes) -> None:
     known = list(_objects(before) | _objects(after))
     for told in _objects(found):
         assert told in known
+    names = [name for model in found for name in model]
+    assert len(names) == len(set(names)), "an object in two models"
     everywhere = {told[0] for told in _objects(found)}
     assert everywhere >= {told[0] for told in _objects(before)} & {told[0] for told in _objects(after)}
 

@@ -1,0 +1,116 @@
+"""What an object costs in models of every size: `python -m benchmarks.growth`. Some minutes, and 2 GB of disk.
+
+The paper's Java model on LMDB, made some thousand objects at a time, each time by extending one long collection. What
+is told of a size is what its last objects cost, so a cost that grows with the model shows.
+"""
+
+import itertools
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+import attrs
+
+import neomodel as nm
+from benchmarks.objects import BODIES
+from metamodels import java
+
+SIZES = (10_000, 100_000, 500_000, 1_000_000, 2_000_000)
+CLASSES = 500  # made at a time
+OBJECTS = (2 * BODIES + 1) * CLASSES
+LOOKED_AT = 100
+_BAR = 30
+
+
+@attrs.frozen
+class Point:
+    """A size, and what an object costs there, in microseconds; opening the model and reading a feature in milliseconds;
+    bytes of the file for each object."""
+
+    objects: int
+    creation: float
+    walk: float
+    opening: float
+    size: float
+
+
+def _classes(first: int) -> list[java.ClassDeclaration]:
+    return [
+        java.ClassDeclaration(
+            name=f"c{number}",
+            bodyDeclarations=[
+                java.BodyDeclaration(name=f"b{body}", modifier=java.Modifier(visibility=java.VisibilityKind.public))
+                for body in range(BODIES)
+            ],
+        )
+        for number in range(first, first + CLASSES)
+    ]
+
+
+def _opened(url: str) -> tuple[float, java.Package]:
+    """Milliseconds until a client that knew nothing has read a feature, and what it has opened."""
+    start = time.perf_counter()
+    top: java.Package = nm.connect(url).open("jdt").roots[0]
+    if top.name != "p":
+        raise AssertionError("the root has another name")
+    return 1000 * (time.perf_counter() - start), top
+
+
+def _walked(url: str, objects: int) -> float:
+    start = time.perf_counter()
+    _, top = _opened(url)
+    found = 1 + sum(1 for one in top.eAllContents() if one.eContainer() is not None)
+    if found != objects:
+        raise AssertionError(f"{found} objects, {objects} were made")
+    return 1e6 * (time.perf_counter() - start) / objects
+
+
+def points(folder: Path) -> list[Point]:
+    url, found, objects = f"lmdb:{folder}/store", [], 1
+    with nm.connect(url) as repo:
+        repo.register(java.java)
+        top = java.Package(name="p")
+        repo.create("jdt").roots.append(top)
+        costs: list[float] = []
+        sizes = iter(SIZES)
+        size = next(sizes)
+        for first in itertools.count(0, CLASSES):
+            start = time.perf_counter()
+            top.ownedElements.extend(_classes(first))
+            costs.append(1e6 * (time.perf_counter() - start) / OBJECTS)
+            objects += OBJECTS
+            if objects >= size:
+                opening = median(_opened(url)[0] for _ in range(LOOKED_AT))
+                held = (folder / "store" / "data.mdb").stat().st_blocks * 512 / objects
+                found.append(Point(objects, median(costs[-11:]), _walked(url, objects), opening, held))
+                size = next(sizes, 0)
+                if not size:
+                    return found
+    raise AssertionError("it counts for ever")
+
+
+def report(found: list[Point]) -> str:
+    most = max(max(point.creation, point.walk) for point in found)
+
+    def bar(cost: float) -> str:
+        return "█" * round(_BAR * cost / most)
+
+    rows = [f"| {p.objects:,} | {p.creation:.1f} | {p.walk:.1f} | {p.opening:.2f} | {p.size:.0f} |" for p in found]
+    curves = [
+        f"{name:<13}{p.objects:>10,} {bar(cost)} {cost:.1f} µs"
+        for name, costs in (("creation", [p.creation for p in found]), ("cold walk", [p.walk for p in found]))
+        for p, cost in zip(found, costs, strict=True)
+    ]
+    head = [
+        "### An object in models of every size, LMDB",
+        "",
+        "| objects | creation, µs each | cold walk, µs each | open and read a feature, ms | bytes each |",
+        "|--:|--:|--:|--:|--:|",
+    ]
+    return "\n".join([*head, *rows, "", "```", *curves, "```"])
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as place:
+        print(report(points(Path(place))))
