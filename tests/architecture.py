@@ -88,6 +88,7 @@ MEANINGLESS = {"util", "utils", "helper", "helpers", "manager", "managers", "com
 # What a caller would catch, by the table of errors in the house style.
 BUILTINS = {
     "InvalidModel": [ValueError],
+    "InvalidFile": [ValueError],
     "IncompatibleMetamodel": [ValueError],
     "MetamodelNotFound": [KeyError],
     "InvalidStore": [ValueError],
