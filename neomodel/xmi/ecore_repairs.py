@@ -122,7 +122,7 @@ def _readable(feature: Feature, found: Classifier | None) -> bool:
     if not isinstance(found, DataType):
         return True
     try:
-        data_codec(feature.type, found.instance_class).from_text(text)
+        data_codec(found, feature.type.ns_uri).from_text(text)
     except ValueError:
         return False
     return True

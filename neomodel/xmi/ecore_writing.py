@@ -70,9 +70,9 @@ class _Writer:
         uri, _, local = kind.rpartition("#")
         words = [tag, *([head] if head else [])]
         if uri:
-            words += [f"xmlns:held={_quoted(uri)}", f'xsi:type="held:{local}"']
+            words += [f"xmlns:held={_quoted(uri)}", f"xsi:type={_quoted(f'held:{local}')}"]
         elif kind != usual:
-            words.append(f'xsi:type="ecore:{kind}"')
+            words.append(f"xsi:type={_quoted(f'ecore:{kind}')}")
         words += [f"{name}={_quoted(text)}" for name, text in self._values(packed, kind)]
         below = [
             line
