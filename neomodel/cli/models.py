@@ -11,6 +11,7 @@ import typer
 
 from neomodel.cli.frame import AsJson, ModelName, Refused, StoreUrl, say
 from neomodel.cli.grid import print_grid
+from neomodel.errors import InvalidStore
 from neomodel.metamodel import Class, Package
 from neomodel.repository import Repository, connect
 
@@ -39,12 +40,23 @@ def register(
     its line, and with what was made of it.
     """
     notices: list[str] = []
-    with connect(store) as repository:
+    with _opened(store, files, strict) as repository:
         found = repository.register(*files, strict=strict, on_notice=lambda notice: notices.append(str(notice)))
     for notice in notices:
         say(notice)
     for package in found if isinstance(found, list) else [found]:
         print(f"{package.nsURI}: {_counted(package.value)}")
+
+
+def _opened(store: str, files: list[Path], strict: bool) -> Repository:
+    """The repository, made if it is not there; but not for files that make no sense."""
+    try:
+        return connect(store, create=False)
+    except InvalidStore:
+        from neomodel.xmi.ecore_reading import read_ecore
+
+        read_ecore(*files, strict=strict)
+        return connect(store)
 
 
 def metamodels(store: StoreUrl = "", as_json: AsJson = False) -> None:

@@ -193,6 +193,8 @@ def _restore(made: Packed, found: Kept) -> None:
 
 def _generic_supers(supers: list[str], generic: list[Packed]) -> list[Packed]:
     """All super types as generic ones, in order."""
+    if {*supers} <= {text for one in generic for text in one.get("eClassifier", [])}:
+        return generic
     given: dict[str, Packed] = {}
     for one in generic:
         for text in one.get("eClassifier", []):

@@ -218,7 +218,7 @@ class _Builder:
             elif uri not in ("", ECORE):
                 if uri != _XML:
                     self._say(f"the attribute {local} of {uri} is none of Ecore's; it is left out")
-            elif local == "href" and node.parent is not None:
+            elif local == "href" and node.tag in ("eClassifiers", "eSubpackages"):
                 node.href = value
             elif own and local not in known:
                 raise self._source.fault(f"{node.kind} has no {local!r}{near(local, known)}")

@@ -140,6 +140,15 @@ def test_a_reference_opens_no_file(read_ecores: Read, path: str) -> None:
     assert set(opened) == {"a.ecore"}
 
 
+def test_all_the_files_that_are_missing_are_asked_for_at_once(read_ecores: Read) -> None:
+    Path("in").mkdir()
+    for name in ("b.ecore", "in/c.ecore"):
+        Path(name).write_text(ecore(class_("A"), f'name="{name[-7]}" nsURI="{name}"'))
+    text = ecore(class_("A", "", 'eSuperTypes="b.ecore#//A in/c.ecore#//A none.ecore#//A"'))
+
+    assert refusal(read_ecores, text).endswith("is in another file; give b.ecore in/c.ecore too")
+
+
 def test_packages_that_hold_one_another_are_refused(read_ecores: Read) -> None:
     first = ecore('<eSubpackages href="b.ecore#/"/>')
     second = ecore('<eSubpackages href="a.ecore#/"/>', 'name="q" nsURI="http://q"')
