@@ -61,6 +61,13 @@ class Packer:
                 below = _step(feature, _kind(feature), f"@eStructuralFeatures.{position}")
                 self._addresses[type_, feature.name] = f"{here}/{below}"
 
+    def has(self, ns_uri: str, fragment: str) -> bool:
+        """Whether a package has the classifier that the path of a reference begins with."""
+        return any(
+            type_.ns_uri == ns_uri and f"{fragment}/".startswith(f"//{here}/")
+            for (type_, _), here in self._addresses.items()
+        )
+
     # packages and classifiers
 
     def package(self, package: Package) -> Packed:

@@ -106,7 +106,10 @@ class _Writer:
         """A reference as it is in this file."""
         type_, _, address = text.partition(" ") if text.startswith("ecore:") and " " in text else ("", "", text)
         uri, separator, fragment = address.rpartition("#")
-        if separator and uri in self._places and type_:
+        here = uri in self._places and (
+            uri != ECORE or self._packer.has(uri, fragment)
+        )  # an Ecore of its own lacks some
+        if separator and here and type_:
             return f"#{self._places[uri]}{fragment[1:]}"
         address = f"{uri.replace(' ', '%20')}{separator}{fragment}"
         return f"{type_} {address}" if type_ and typed else address

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+import neomodel as nm
 from neomodel.errors import InvalidFile
+from neomodel.kinds import EClass
 from neomodel.metamodel import Attribute, Class, Package, Reference
 from neomodel.metamodel_json import dumps, loads
 from neomodel.soundness import check
@@ -163,3 +165,22 @@ def test_the_zoo_has_the_classes_and_features_that_were_counted() -> None:
 
     assert len(expected) == 165
     assert found == expected
+
+
+def test_every_class_that_is_registered_can_have_objects() -> None:
+    made = 0
+    for number, path in enumerate(GOOD):
+        repository = nm.connect(f"memory:data{number}")
+        found = repository.register(*with_others(path), on_notice=lambda _: None)
+        for root in found if isinstance(found, list) else [found]:
+            for package in root.with_subpackages():
+                for kind in package.eClassifiers:
+                    if isinstance(kind, EClass):
+                        made += 1
+                        assert kind.python.eClass is kind
+                        for feature in kind.features.values():
+                            assert feature.reference or feature.codec.expected
+                            assert feature.default is None or not feature.many
+                        if not kind.abstract:
+                            kind()
+    assert made > 8000

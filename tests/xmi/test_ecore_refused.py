@@ -56,7 +56,7 @@ REFUSED = {
     ),
     "a prefix that is none": (
         ecore('<eClassifiers xsi:type="core:EClass" name="A"/>'),
-        "a.ecore:2: the prefix core of the type core:EClass stands for nothing",
+        "a.ecore:2: the type core:EClass is of no package: its prefix 'core' stands for nothing",
     ),
     "super types in a circle": (
         ecore(class_("A", "", 'eSuperTypes="#//B"') + "\n" + class_("B", "", 'eSuperTypes="#//A"')),
