@@ -51,6 +51,15 @@ class InvalidModel(NeomodelError, ValueError):
 
 
 @_error
+class InvalidFile(NeomodelError, ValueError):
+    """A file that can't be read as what it should be: fix the file. `where` is its name, and the line."""
+
+    sentence = "{where}: {reason}"
+    where: str
+    reason: str
+
+
+@_error
 class IncompatibleMetamodel(NeomodelError, ValueError):
     """A changed package under which existing models would lose something: keep what it breaks, or take a new ns_uri."""
 

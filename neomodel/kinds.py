@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from neomodel import codecs, layout
 from neomodel.codecs import Codec
 from neomodel.errors import FeatureNotFound, InvalidModel, near
-from neomodel.metamodel import ECORE, Class, Classifier, Enum, Feature, Reference, Timeline, TypeName
+from neomodel.metamodel import ECORE, Class, Classifier, DataType, Enum, Feature, Reference, Timeline, TypeName
+from neomodel.xmltype import EXTENDED, XML_TYPE
 
 if TYPE_CHECKING:
     from neomodel.packages import EPackage
@@ -128,11 +129,21 @@ class EClassifier:
 class EDataType(EClassifier):
     @cached_property
     def codec(self) -> Codec:
-        if self.ePackage.nsURI == ECORE:
-            found = codecs.codec(self.name)
-            if found is not None:
-                return found
-        return codecs.codec_of_java(getattr(self.value, "instance_class", None))
+        assert isinstance(self.value, DataType)
+        return data_codec(self.value, self.ePackage.nsURI)
+
+
+def data_codec(value: DataType, ns_uri: str) -> Codec:
+    """The codec of a data type of a package: by its name if that is Ecore's or XML's own, else by its Java class."""
+    by_name = {ECORE: codecs.codec, XML_TYPE: codecs.xml_codec}.get(ns_uri)
+    found = by_name(value.name) if by_name else None
+    if found is not None:
+        return found
+    found = codecs.codec_of_java(value.instance_class)
+    details = [detail for one in value.annotations if one.source == EXTENDED for detail in one.details]
+    for base in (text for key, text in details if key == "baseType" and text.startswith(f"{XML_TYPE}#")):
+        found = codecs.in_xml(found, base.removeprefix(f"{XML_TYPE}#"))
+    return found
 
 
 class EEnum(EClassifier):

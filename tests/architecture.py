@@ -25,7 +25,14 @@ LAYERS = (
     ("neomodel.errors", "neomodel.times"),
     ("neomodel.stores",),
     ("neomodel.codecs", "neomodel.ids", "neomodel.cluster"),
-    ("neomodel.metamodel", "neomodel.metamodel_json", "neomodel.scope", "neomodel.soundness", "neomodel.evolution"),
+    (
+        "neomodel.metamodel",
+        "neomodel.xmltype",
+        "neomodel.metamodel_json",
+        "neomodel.scope",
+        "neomodel.soundness",
+        "neomodel.evolution",
+    ),
     ("neomodel.packed", "neomodel.layout", "neomodel.kinds", "neomodel.packages", "neomodel.registry"),
     ("neomodel.batches", "neomodel.catalogue"),
     (
@@ -90,6 +97,7 @@ MEANINGLESS = {"util", "utils", "helper", "helpers", "manager", "managers", "com
 # What a caller would catch, by the table of errors in the house style.
 BUILTINS = {
     "InvalidModel": [ValueError],
+    "InvalidFile": [ValueError],
     "IncompatibleMetamodel": [ValueError],
     "MetamodelNotFound": [KeyError],
     "InvalidStore": [ValueError],

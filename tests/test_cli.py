@@ -18,11 +18,11 @@ from neomodel.errors import StoreUnavailable
 PLANNED = {
     "import": ["a.xmi", "--metamodel", "a.ecore", "--model", "m"],
     "export": ["m", "a.xmi"],
-    "register": ["a.ecore"],
 }
 WORKING = (
     "models",
     "metamodels",
+    "register",
     "stats",
     "show",
     "check",

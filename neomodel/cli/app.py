@@ -70,7 +70,12 @@ _commands.add(
 _commands.add(models.drop, "neomodel drop jdt", "neomodel drop jdt --yes", panel=_LOOK)
 
 _METAMODELS = "Metamodels"
-_commands.add(planned.register, "neomodel register java.ecore", panel=_METAMODELS, needs="the reader of .ecore files")
+_commands.add(
+    models.register,
+    "neomodel register java.ecore",
+    "neomodel register base.ecore java.ecore --strict",
+    panel=_METAMODELS,
+)
 _commands.add(models.metamodels, "neomodel metamodels", "neomodel metamodels --json", panel=_METAMODELS)
 
 _cluster = typer.Typer(

@@ -26,12 +26,3 @@ def export(
     store: StoreUrl = "",
 ) -> None:
     """Write a model to one .xmi file, without loss and in constant memory."""
-
-
-def register(
-    files: Annotated[
-        list[Path], typer.Argument(metavar="FILE.ecore", help="The metamodels to read.", show_default=False)
-    ],
-    store: StoreUrl = "",
-) -> None:
-    """Store metamodels, or a new version of them, beside the models."""

@@ -1,0 +1,1 @@
+"""Files of Ecore and XMI, read and written as streams."""
