@@ -27,7 +27,7 @@ LAYERS = (
     ("neomodel.codecs", "neomodel.ids", "neomodel.cluster"),
     ("neomodel.metamodel", "neomodel.metamodel_json", "neomodel.scope", "neomodel.soundness", "neomodel.evolution"),
     ("neomodel.layout", "neomodel.kinds", "neomodel.packages", "neomodel.registry"),
-    ("neomodel.batches", "neomodel.catalogue"),
+    ("neomodel.batches", "neomodel.catalogue", "neomodel.unfinished"),
     (
         "neomodel.trees",
         "neomodel.long_cells",
@@ -97,6 +97,7 @@ BUILTINS = {
     "ModelExists": [ValueError],
     "ModelNotFound": [KeyError],
     "FeatureNotFound": [AttributeError],
+    "UnfinishedImport": [RuntimeError],
     "TableNotFound": [KeyError],
     "TableExists": [ValueError],
     "ReadOnly": [PermissionError],
