@@ -25,7 +25,14 @@ LAYERS = (
     ("neomodel.errors", "neomodel.times"),
     ("neomodel.stores",),
     ("neomodel.codecs", "neomodel.ids", "neomodel.cluster"),
-    ("neomodel.metamodel", "neomodel.metamodel_json", "neomodel.scope", "neomodel.soundness", "neomodel.evolution"),
+    (
+        "neomodel.metamodel",
+        "neomodel.xmltype",
+        "neomodel.metamodel_json",
+        "neomodel.scope",
+        "neomodel.soundness",
+        "neomodel.evolution",
+    ),
     ("neomodel.layout", "neomodel.kinds", "neomodel.packages", "neomodel.registry"),
     ("neomodel.batches", "neomodel.catalogue", "neomodel.unfinished"),
     (
