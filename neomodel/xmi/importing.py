@@ -18,12 +18,12 @@ from neomodel.model import Model
 from neomodel.packages import EPackage
 from neomodel.roots import ROOTS
 from neomodel.stores import VERSION, Cells, successor
+from neomodel.xmi.completing import Amend, Completing
 from neomodel.xmi.frames import Work
 from neomodel.xmi.links import Files
 from neomodel.xmi.notices import Notice, Notices
 from neomodel.xmi.opposite_ends import OppositeEnds
 from neomodel.xmi.reading import Reading
-from neomodel.xmi.resolving import Amend, Resolving
 from neomodel.xmi.row_writing import RowWriting
 from neomodel.xmi.shapes import Shapes
 from neomodel.xmi.source import Source
@@ -112,31 +112,31 @@ class _Importing:
     def run(self) -> None:
         for number, source in enumerate(self._sources):
             source.parse(Reading(self.work, source, number))
-        resolving = Resolving(self.work, self._sources)
+        completing = Completing(self.work, self._sources)
         if all(pair.even for pair in self.work.shapes.pairs):
-            self._write(resolving, None)
+            self._write(completing, None)
             return
-        ends = OppositeEnds(self.work, resolving)
+        ends = OppositeEnds(self.work, completing)
         try:
-            self._write(resolving, ends.amend)
+            self._write(completing, ends.amend)
         finally:
             ends.close()
 
-    def _write(self, resolving: Resolving, amend: Amend | None) -> None:
+    def _write(self, completing: Completing, amend: Amend | None) -> None:
         """Write what was put aside: first what lies in other objects, then the roots."""
         work = self.work
         self._check_adopted()
         for record in work.rows:
-            work.writing.put(record[0], resolving.completed(record, amend))
+            work.writing.put(record[0], completing.completed(record, amend))
         for record in work.roots:
             place = work.adopted.get(record[0])
             if place is not None:
                 feature = work.shapes.all[place[1]].slots[place[2]].name
                 record[5].update(layout.placed(place[0], feature))
-            work.writing.put(record[0], resolving.completed(record, amend))
+            work.writing.put(record[0], completing.completed(record, amend))
         work.writing.put(ids.ROOT, self._root_row())
         work.writing.flush()
-        for oid, container, feature in resolving.late:
+        for oid, container, feature in completing.late:
             self._move(oid, container, feature)
 
     def _root_row(self) -> Cells:

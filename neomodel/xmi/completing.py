@@ -17,7 +17,7 @@ Amend = Callable[[str, Slot, list[str]], Iterator[str]]
 """What a reference of an object holds, once its other ends are counted in; given what the file says of it."""
 
 
-class Resolving:
+class Completing:
     """Finds what texts name, and completes rows."""
 
     def __init__(self, work: Work, sources: list[Source]) -> None:
