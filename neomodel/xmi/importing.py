@@ -31,6 +31,8 @@ from neomodel.xmi.source import Source
 if TYPE_CHECKING:
     from neomodel.repository import Repository
 
+_NOTICES = 1000
+
 Progress = Callable[[int, float], None]
 """Is told how many elements were read so far, and how much of the work is done: from 0 to 1."""
 
@@ -61,7 +63,7 @@ def import_xmi(
     sources = [Source(path) for path in paths]
     if not sources:
         raise InvalidValue("what to import", [], "one file or more")
-    notices = Notices(strict=strict)
+    notices = _SomeNotices(strict=strict)
     packages = _registered(repository, metamodel, notices)
     with repository.importing(name) as model:
         one = _Importing(model, sources, packages, notices, lenient=lenient, progress=progress)
@@ -69,7 +71,7 @@ def import_xmi(
             one.run()
         finally:
             one.close()
-    return Import(name, one.work.elements, one.work.links, time.perf_counter() - began, tuple(notices.found))
+    return Import(name, one.work.elements, one.work.links, time.perf_counter() - began, notices.told())
 
 
 def _registered(repository: "Repository", metamodel: Iterable[Any], notices: Notices) -> list[EPackage]:
@@ -86,6 +88,26 @@ def _registered(repository: "Repository", metamodel: Iterable[Any], notices: Not
         return [repository.metamodel(ns_uri) for ns_uri in repository.metamodels()]
     registered = repository.register(*given)
     return registered if isinstance(registered, list) else [registered]
+
+
+class _SomeNotices(Notices):
+    """Collects not more notices than somebody will read."""
+
+    def __init__(self, *, strict: bool) -> None:
+        super().__init__(strict=strict)
+        self._more = 0
+
+    def add(self, file: str, line: int, text: str) -> None:
+        if len(self.found) < _NOTICES:
+            super().add(file, line, text)
+        else:
+            self._more += 1
+
+    def told(self) -> tuple[Notice, ...]:
+        """Those that were collected, and how many there were besides."""
+        last = self.found[-1] if self._more else None
+        more = [Notice(last.file, last.line, f"there were {self._more:,} more notices")] if last else []
+        return (*self.found, *more)
 
 
 class _Importing:

@@ -76,7 +76,7 @@ class OppositeEnds:
                 slots = self._work.shapes.all[record[1]].slots
                 if not any((pair := slots[at].pair) is not None and not pair.even for at, _ in record[-1]):
                     continue
-                for slot, tokens in completing.tokens(record):
+                for slot, tokens in completing.tokens(record, told=False):
                     if slot.pair is None or slot.pair.even:
                         continue
                     for token in tokens:

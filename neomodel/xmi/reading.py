@@ -222,7 +222,7 @@ class Reading:
         elif slot.role is Role.UNKEPT:
             self.notice(f"{slot.feature} is not stored: {value!r} is left out")
         elif slot.role is Role.UNKNOWN:
-            reason = f"{frame.shape} has no feature {split(name)[1]!r}{near(split(name)[1], frame.shape.attributes)}"
+            reason = f"{frame.shape} has no feature {split(name)[1]!r}{near(split(name)[1], frame.shape.kind.features)}"
             self.unsound(reason)
             uri, local = split(name)
             frame.keep({"attribute": f"{{{uri}}}{local}" if uri else local, "value": value})
@@ -320,7 +320,7 @@ class Reading:
         if slot is not None:
             frame.shape.elements[name] = slot
             return slot
-        missing = self.source.fault(f"{frame.shape} has no feature {local!r}{near(local, frame.shape.elements)}")
+        missing = self.source.fault(f"{frame.shape} has no feature {local!r}{near(local, frame.shape.kind.features)}")
         self.unknown(frame, missing, name, attributes)
         return None
 
@@ -328,10 +328,12 @@ class Reading:
         """The slot of an attribute that is no feature, or is one of a namespace."""
         role = special(name)
         local = split(name)[1]
-        if role is None and local != name and local in shape.attributes:
+        if role is not None:
+            slot = Slot(role, name)
+        elif local != name and local in shape.attributes:
             slot = shape.attributes[local]
         else:
-            slot = Slot(Role.UNKNOWN if role is None else role, name)
+            return Slot(Role.UNKNOWN, name)
         shape.attributes[name] = slot
         return slot
 
