@@ -25,8 +25,9 @@ class Completing:
         self._sources = sources
         self._found: dict[str, str] | None = None
         """What texts name that are found by searching only; None as long as there was no need to."""
-        self.late: list[tuple[str, str, str]] = []
-        """Roots whose container is told by themselves alone: their ids, those of the containers, and features."""
+        self.late: list[tuple[str, str, str, str]] = []
+        """Roots whose container is told by themselves alone: their ids, those of the containers, the features by which
+        they lie there, and where that is told."""
 
     def target(self, text: str) -> str | None:
         """The object that a text names: its id, after the mark of its class."""
@@ -108,7 +109,10 @@ class Completing:
             raise self._fault(file, line, f"{slot.feature} is {fragment!r}, which is not there")
         if place == ids.ROOT.encode() and oid not in self._work.adopted:
             if found is not None:
-                self.late.append((oid, found[1:], slot.feature.eOpposite.name))
+                kind = self._work.shapes.marked(found).kind
+                if not slot.takes(kind):
+                    raise self._fault(file, line, f"{slot.feature} is {fragment!r}, which is one of {kind}")
+                self.late.append((oid, found[1:], slot.feature.eOpposite.name, f"{self._sources[file].file}:{line}"))
             return
         if found is None or found[1:].encode() != place:
             raise self._fault(file, line, f"{slot.feature} is {fragment!r}, which is not where this object lies")

@@ -156,8 +156,11 @@ class _Importing:
         if work.roots_found or work.kept:
             work.writing.put(ids.ROOT, self._root_row())
         work.writing.flush()
-        for oid, container, feature in completing.late:
-            self._move(oid, container, feature)
+        for oid, container, feature, where in completing.late:
+            try:
+                self._move(oid, container, feature)
+            except InvalidValue as exc:
+                raise InvalidFile(where, f"this object can't lie where it says that it does: {exc}") from exc
 
     def _root_row(self) -> Cells:
         work = self.work
