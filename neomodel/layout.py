@@ -9,6 +9,8 @@ cell                 holds
 ``t:nsuri``          the namespace of its class's package
 ``t:eclass``         the name of its class
 ``t:version``        what a compare-and-swap of the row compares
+``t:xmiid``          the xmi:id it had in the file it came from
+``t:aside``          what that file said of it that the metamodel has no place for: a list in JSON, see `ASIDE`
 ``x:`` + feature …   what is too much to be read with the object: see `EXTENT`
 ===================  =====================================================================================
 
@@ -33,6 +35,11 @@ CONTAINER = b"c:container"
 FEATURE = b"c:feature"
 NSURI = b"t:nsuri"
 ECLASS = b"t:eclass"
+XMI_ID = b"t:xmiid"
+"""The cell of the xmi:id, in UTF-8."""
+ASIDE = b"t:aside"
+"""The cell of what a lenient import kept: in document order, ``{"attribute": "{uri}name", "value": text}`` and
+``{"element": xml}``, which declares its namespaces."""
 PLACE = (b"c:",)
 EXTENT = "x"
 """The family of what a row may hold millions of, each a cell ``x:feature 00 …``. It is read by slices only."""
@@ -127,6 +134,7 @@ def erased(row: Row) -> dict[bytes, bytes | None]:
 
 
 __all__ = [
+    "ASIDE",
     "CONTAINER",
     "ECLASS",
     "EXTENT",
@@ -139,6 +147,7 @@ __all__ = [
     "ROOT_CONTENTS",
     "TYPE",
     "VERSION",
+    "XMI_ID",
     "changed",
     "collection",
     "column",

@@ -50,6 +50,8 @@ LAYERS = (
         "neomodel.history",
         "neomodel.repository",
         "neomodel.prefetching",
+        "neomodel.document_order",
+        "neomodel.graphs",
         "neomodel.xmi",
     ),
     (
@@ -89,6 +91,7 @@ MEANINGLESS = {"util", "utils", "helper", "helpers", "manager", "managers", "com
 BUILTINS = {
     "InvalidModel": [ValueError],
     "InvalidFile": [ValueError],
+    "NotWritable": [ValueError],
     "IncompatibleMetamodel": [ValueError],
     "MetamodelNotFound": [KeyError],
     "InvalidStore": [ValueError],

@@ -1,0 +1,124 @@
+"""A model as a file of XMI, as EMF writes it.
+
+The model is read once, in document order, and its elements are written to a temporary file with references left open;
+then they are filled in, on the way to the file itself. So memory does not grow with the model, and all is of one moment
+where the store can tell. n objects cost about n / 500 calls.
+"""
+
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from typing import IO, TYPE_CHECKING
+
+import attrs
+
+from neomodel.xmi import output
+from neomodel.xmi.document import Document
+from neomodel.xmi.escaping import quoted
+from neomodel.xmi.forms import Prefixes
+from neomodel.xmi.fragments import Fragments
+from neomodel.xmi.resolving import Directory, Resolver, pieces
+from neomodel.xmi.source import XMI, XSI
+
+if TYPE_CHECKING:
+    from neomodel.model import Model
+
+_ROOM = 8 << 20  # bytes of elements in memory
+
+
+@attrs.frozen
+class Export:
+    """What was written, and what was not."""
+
+    model: str
+    file: str
+    elements: int
+    references: int
+    seconds: float
+    notices: tuple[str, ...] = ()
+
+    @property
+    def rate(self) -> float:
+        """Elements per second."""
+        return self.elements / max(self.seconds, 1e-9)
+
+
+def export_xmi(
+    model: "Model",
+    target: output.Target,
+    *,
+    own_ids: bool = False,
+    timelines: bool = True,
+    progress: Callable[[int], None] | None = None,
+) -> Export:
+    """Write a model to a file, or to a stream of bytes; see `Model.export_xmi`."""
+    began = time.perf_counter()
+    output.check(target)
+    prefixes, fragments = Prefixes(), Fragments()
+    with tempfile.SpooledTemporaryFile(_ROOM, dir=output.folder_of(target)) as body:
+        document = Document(
+            model,
+            body,
+            fragments=fragments,
+            prefixes=prefixes,
+            own_ids=own_ids,
+            timelines=timelines,
+            progress=progress or _unseen,
+        )
+        directory = Directory(fragments, alone=False)
+        resolver = Resolver(document.model, directory, prefixes, document.contents.open, own_ids=own_ids)
+        try:
+            document.write()
+            directory.alone = document.roots == 1
+            resolver.declare(body)
+            with output.opened(target) as stream:
+                _write(stream, body, document, resolver, prefixes)
+        finally:
+            resolver.close()
+    return Export(
+        model.name,
+        os.fspath(target) if isinstance(target, str | os.PathLike) else "-",
+        document.elements,
+        resolver.references,
+        time.perf_counter() - began,
+        tuple(_notices(document, resolver)),
+    )
+
+
+def _write(stream: IO[bytes], body: IO[bytes], document: Document, resolver: Resolver, prefixes: Prefixes) -> None:
+    declarations = _declarations(prefixes)
+    stream.write(b'<?xml version="1.0" encoding="UTF-8"?>')
+    if document.roots != 1:
+        stream.write(b"\n<xmi:XMI%b%b" % (declarations, b">" if document.roots else b"/>"))
+    for piece in pieces(body):
+        text = resolver.filled(piece)
+        if document.elements and b"\6" in text:
+            text = text.replace(b"\6", declarations if document.roots == 1 else b"")
+        stream.write(text)
+    stream.write(b"\n</xmi:XMI>\n" if document.roots > 1 else b"\n")
+
+
+def _declarations(prefixes: Prefixes) -> bytes:
+    """The attributes of the outermost element that are of no object."""
+    found = [b' xmi:version="2.0" xmlns:xmi="%b"' % XMI.encode()]
+    if prefixes.instances:
+        found.append(b' xmlns:xsi="%b"' % XSI.encode())
+    found += [b' xmlns:%b="%b"' % (prefix, quoted(uri)) for uri, prefix in prefixes.declared.items()]
+    return b"".join(found)
+
+
+def _notices(document: Document, resolver: Resolver) -> list[str]:
+    found = []
+    if document.contents.without:
+        found.append(f"{document.contents.without:,} timelines were left out: XMI has no place for them")
+    if resolver.lost:
+        found.append(
+            f"{resolver.lost:,} references were left out, since what they lead to is not there "
+            f"({resolver.example.decode()}, for one); `neomodel check` lists them"
+        )
+    return found
+
+
+def _unseen(_elements: int) -> None:
+    """For who does not ask for progress."""
