@@ -23,6 +23,7 @@ PIECES = 2000
 Late = list[tuple[Part, bytes]]
 """Features that become elements, with their cells."""
 
+_NOTHING: Iterator[bytes | Page] = iter(())
 _TEXTS: dict[str, Callable[[str], bytes]] = {
     "#text": lambda given: escaping.text(given.encode()),
     "#cdata": escaping.cdata,
@@ -89,13 +90,16 @@ class Contents:
         self, part: Part, cell: bytes, key: bytes, row: Row, items: dict[str, Iterator[bytes | Page]]
     ) -> Iterator[Page]:
         """In the order of a feature map. A name in it stands for the next value of that feature, if there is one."""
+        kind = self._model.kind_of(row)
         single = {name: _one_by_one(found) for name, found in items.items()}
         for entry in self._entries(part, cell, key, row):
             self.feature = part.feature
             sort, mark, given = entry.partition(":")
             if sort in _TEXTS and mark:
                 self._add(_TEXTS[sort](given))
-            elif (item := next(single.get(entry, iter(())), None)) is not None:
+            elif entry not in kind.features:
+                raise escaping.NoXMLError(f"{entry!r} in a feature map is neither a feature nor text")
+            elif (item := next(single.get(entry, _NOTHING), None)) is not None:
                 if isinstance(item, bytes):
                     self._add(item)
                 else:

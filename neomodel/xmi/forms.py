@@ -16,7 +16,7 @@ from neomodel.xmi import escaping
 Raw = Callable[[bytes], bytes | None]
 """From the cell of a single value to its text, before it is escaped; None for None."""
 
-FEATURE_MAPS = frozenset({TypeName(ECORE, "EFeatureMapEntry"), TypeName(ECORE, "EFeatureMap")})
+FEATURE_MAP = TypeName(ECORE, "EFeatureMapEntry")
 _TAKEN = {"xmi", "xsi"}
 _ELEMENTS = {"href", "xmlns"}
 """Features of these names are no attributes: to readers those would mean something else."""
@@ -130,7 +130,7 @@ def _sort(feature: EFeature) -> Sort:
         return Sort.TIMELINE
     if feature.reference:
         return Sort.CHILDREN if feature.containment else Sort.LINKS
-    if feature.value.type in FEATURE_MAPS and feature.many:
+    if feature.value.type == FEATURE_MAP and feature.many:
         return Sort.MAP
     return Sort.VALUES if feature.many else Sort.VALUE
 

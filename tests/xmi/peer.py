@@ -108,21 +108,14 @@ def content_of_peer(roots: Any) -> Content:
 
 
 def _peers(top: Any) -> list[Any]:
-    """As we go through: features by features in their order, as PyEcore's own eAllContents does not."""
+    """An object and all in it, by features in the order of their names: PyEcore's own order follows Python's classes."""
     found = [top]
-    for feature in _ordered(top.eClass):
+    for feature in sorted(top.eClass.eAllStructuralFeatures(), key=lambda feature: feature.name):
         if feature.is_reference and feature.containment and not feature.transient:
             held = getattr(top, feature.name)
             for child in list(held) if feature.many else [held] if held is not None else []:
                 found += _peers(_real(child))
     return found
-
-
-def _ordered(kind: Any) -> list[Any]:
-    found: dict[Any, None] = {}
-    for above in kind.eSuperTypes:
-        found |= dict.fromkeys(_ordered(above))
-    return list(found | dict.fromkeys(kind.eStructuralFeatures))
 
 
 def _real(value: Any) -> Any:
@@ -171,7 +164,7 @@ def content_of(model: Model) -> Content:
 
 def _ours(top: Any) -> list[Any]:
     found = [top]
-    for feature in top.eClass.eAllReferences():
+    for feature in sorted(top.eClass.eAllReferences(), key=lambda feature: feature.name):
         if feature.containment and feature.kept:
             held = top.eGet(feature.name)
             for child in list(held) if feature.many else [held] if held is not None else []:

@@ -6,17 +6,25 @@ from typing import Any
 from hypothesis import strategies as st
 
 import neomodel as nm
-from neomodel.metamodel import Attribute, Reference
+from neomodel.metamodel import Attribute, Reference, TypeName
 from tests.objects.machine_metamodels import Shape, attribute_values
 
 URI = "http://random"
 
 
-def fits_xml(value: Any) -> Any:
-    """The value, text without what XML 1.0 has no place for."""
-    if isinstance(value, str) and len(value) != 1:
-        return "".join(c for c in value if c in "\t\n\r" or " " <= c <= "\ud7ff" or "\ue000" <= c <= "\ufffd" or c > "\uffff")
-    return value
+def values_for_xml(type_: TypeName) -> st.SearchStrategy[Any]:
+    """Values of a data type; text without what XML 1.0 has no place for. Characters are written as numbers."""
+    found = attribute_values(type_)
+    return found if type_.name in ("EChar", "ECharacterObject") else found.map(_kept)
+
+
+def _kept(value: Any) -> Any:
+    return "".join(filter(_in_xml, value)) if isinstance(value, str) else value
+
+
+def _in_xml(character: str) -> bool:
+    code = ord(character)
+    return code in (9, 10, 13) or 0x20 <= code <= 0xD7FF or 0xE000 <= code <= 0xFFFD or code >= 0x10000
 
 
 @st.composite
@@ -28,10 +36,10 @@ def fillings(draw: Any, shape: Shape) -> list[dict[str, Any]]:
         kind = draw(st.sampled_from(shape.concrete))
         values = {}
         for feature in shape.features(kind):
-            if feature.transient or not draw(st.booleans()):
+            if feature.transient or feature.type.name == "EFeatureMapEntry" or not draw(st.booleans()):
                 continue
             if isinstance(feature, Attribute):
-                one = attribute_values(feature.type).map(fits_xml)
+                one = values_for_xml(feature.type)
                 values[feature.name] = draw(st.lists(one, max_size=3) if feature.many else one)
             elif isinstance(feature, Reference) and not feature.containment:
                 values[feature.name] = draw(st.lists(st.integers(0, count - 1), max_size=3, min_size=1))
