@@ -9,7 +9,6 @@ from neomodel.document_order import Page, long_list, pages_of
 from neomodel.errors import NotWritable
 from neomodel.kinds import EFeature
 from neomodel.long_cells import is_long
-from neomodel.roots import ROOTS
 from neomodel.stores import Row
 from neomodel.xmi import escaping
 from neomodel.xmi.forms import Form, Part, Prefixes, Sort
@@ -56,8 +55,8 @@ class Contents:
     """Writes what comes between the tags of an object, children aside: for these it says when it is their turn."""
 
     def __init__(self, model: "Model", writing: Writing, prefixes: Prefixes, *, timelines: bool) -> None:
-        self.feature: EFeature = ROOTS
-        """The one that is being written, for messages."""
+        self.feature: EFeature | None = None
+        """The one that is being written, for messages; None for what was kept aside."""
         self.without = 0
         """How many timelines were left out."""
         self.open: list[EFeature] = []
@@ -82,6 +81,7 @@ class Contents:
                 else:
                     yield item
                     self.feature = part.feature
+        self.feature = None
         for entry in _aside(row):
             if "element" in entry:
                 self._add(inner + escaping.element(entry["element"]))

@@ -1,4 +1,4 @@
-"""The elements of a document, written as rows are read. References are left open: where objects are is known in the end.
+"""The elements of a document, written as rows are read. References are left open: places are known in the end only.
 
 What is left open stands between control characters, which no document has. ``01 name 02 tokens 03`` is an attribute
 with references; without a name, some of those of one. ``01 04 number 05 space 02 token 03`` is an element of its own,
@@ -109,7 +109,7 @@ class Document(Walk):
         if not late and layout.ASIDE not in row:
             out.append(b"/>")
             return None
-        if parent.depth >= DEPTH:
+        if parent.depth >= DEPTH - 1:
             raise self._unwritable(f"what is in object {self._where(key)}", f"it lies more than {DEPTH} levels deep")
         out.append(b">")
         element = Element(key, _NOTHING, path, parent.depth + 1)
@@ -189,7 +189,10 @@ class Document(Walk):
         if late:
             late = self.contents.long_attributes(key, row, late)
         if layout.ASIDE in row:
-            self.contents.aside_attributes(row)
+            try:
+                self.contents.aside_attributes(row)
+            except ValueError as exc:
+                raise self._fault(key, None, b"", exc) from exc
         return late
 
     def _identity(self, key: bytes, name: bytes) -> bytes:
@@ -204,12 +207,15 @@ class Document(Walk):
             yield from pages
         except ValueError as exc:
             feature = self.contents.feature
-            raise self._fault(key, feature, row.get(feature.column, b""), exc) from exc
+            cell = row.get(feature.column, b"") if feature else b""
+            raise self._fault(key, feature, cell, exc) from exc
 
-    def _fault(self, key: bytes, feature: EFeature, cell: bytes, exc: ValueError) -> Exception:
+    def _fault(self, key: bytes, feature: EFeature | None, cell: bytes, exc: ValueError) -> Exception:
         """What is wrong with a value that can't be written."""
         if isinstance(exc, NeomodelError):
             return exc
+        if feature is None:
+            return self._unwritable(f"what was kept aside of object {self._where(key)}", str(exc))
         if isinstance(exc, escaping.NoXMLError):
             return self._unwritable(f"{feature} of object {self._where(key)}", str(exc))
         expected = "a reference" if feature.reference else feature.codec.expected

@@ -28,7 +28,7 @@ def attribute(value: bytes) -> bytes:
 
 def text(value: bytes) -> bytes:
     """The content of an element."""
-    if _WORK.search(value) is None:
+    if _WORK.search(value) is None and b">" not in value:
         return value
     return _checked(value).translate(_IN_TEXT).encode()
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from neomodel import codecs, layout
 from neomodel.codecs import Codec
-from neomodel.errors import InvalidModel
+from neomodel.errors import NotWritable
 from neomodel.kinds import EClass, EEnum, EFeature
 from neomodel.metamodel import ECORE, TypeName
 from neomodel.packages import EPackage
@@ -139,7 +139,7 @@ def _name(name: str, where: str) -> bytes:
     try:
         return escaping.name(name)
     except ValueError as exc:
-        raise InvalidModel(where, str(exc)) from exc
+        raise NotWritable(where, "XMI", str(exc), "rename it in the metamodel") from exc
 
 
 def _nothing(_cell: bytes) -> None:

@@ -108,7 +108,7 @@ def content_of_peer(roots: Any) -> Content:
 
 
 def _peers(top: Any) -> list[Any]:
-    """An object and all in it, by features in the order of their names: PyEcore's own order follows Python's classes."""
+    """An object and all in it, by features in the order of their names: PyEcore's order follows Python's classes."""
     found = [top]
     for feature in sorted(top.eClass.eAllStructuralFeatures(), key=lambda feature: feature.name):
         if feature.is_reference and feature.containment and not feature.transient:
