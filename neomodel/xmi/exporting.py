@@ -18,7 +18,7 @@ from neomodel.xmi.document import Document
 from neomodel.xmi.escaping import quoted
 from neomodel.xmi.forms import Prefixes
 from neomodel.xmi.fragments import Fragments
-from neomodel.xmi.resolving import Directory, Resolver, pieces
+from neomodel.xmi.filling import Directory, Resolver, pieces
 from neomodel.xmi.source import XMI, XSI
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from neomodel.stores.wrappers import Counting
 from neomodel.xmi.fragments import Fragments
 from tests.memory import own_memory
 from tests.xmi.garden import Bed, Garden, Plant, garden
-from tests.xmi.peer import Peer, content_of
+from tests.xmi.pyecore_peer import Peer, content_of
 
 
 @pytest.fixture
@@ -173,7 +173,7 @@ def test_a_model_that_does_not_fit_in_memory_is_written_the_same(
     model.export_xmi(tmp_path / "m.xmi")
     monkeypatch.setattr("neomodel.xmi.exporting.Fragments", lambda: Fragments(room=100))
     monkeypatch.setattr("neomodel.xmi.exporting._ROOM", 1000)
-    monkeypatch.setattr("neomodel.xmi.resolving._CHUNK", 333)
+    monkeypatch.setattr("neomodel.xmi.filling._CHUNK", 333)
 
     model.export_xmi(tmp_path / "again.xmi")
 

@@ -67,7 +67,7 @@ def test_what_fails_late_leaves_nothing(model: nm.Model, tmp_path: Path, monkeyp
     def full(*_: object) -> None:
         raise OSError(28, "no space is left")
 
-    monkeypatch.setattr("neomodel.xmi.resolving.Resolver.filled", full)
+    monkeypatch.setattr("neomodel.xmi.filling.Resolver.filled", full)
     with pytest.raises(OSError, match="no space"):
         model.export_xmi(tmp_path / "new.xmi")
 

@@ -12,7 +12,7 @@ from neomodel import layout
 from neomodel.errors import NotWritable
 from neomodel.stores import Mutation
 from tests.xmi.garden import Bed, Garden, Gate, Label, Light, Plant, Tree, garden
-from tests.xmi.peer import Peer, content_of
+from tests.xmi.pyecore_peer import Peer, content_of
 
 Written = Callable[..., str]
 XMI = 'xmi:version="2.0" xmlns:xmi="http://www.omg.org/XMI"'

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import neomodel as nm
 from tests.objects.machine_metamodels import shapes
-from tests.xmi.peer import Peer, content_of
+from tests.xmi.pyecore_peer import Peer, content_of
 from tests.xmi.random_models import URI, fill, fillings
 
 filled = shapes(URI).flatmap(lambda shape: st.tuples(st.just(shape), fillings(shape)))
