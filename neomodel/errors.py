@@ -147,6 +147,18 @@ class ModelExists(NeomodelError, ValueError):
 
 
 @_error
+class UnfinishedImport(NeomodelError, RuntimeError):
+    """A model whose import goes on, or was cut short: wait for it, import it again, or drop it."""
+
+    sentence = "model {model!r} of {store} is an unfinished import, by {owner} since {since}; {remedy}"
+    model: str
+    store: str
+    owner: str
+    since: str
+    remedy: str
+
+
+@_error
 class TableNotFound(NeomodelError, KeyError):
     """The table is not there, or not any more: fix the name, or create it."""
 

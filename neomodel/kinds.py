@@ -12,6 +12,7 @@ from neomodel import codecs, layout
 from neomodel.codecs import Codec
 from neomodel.errors import FeatureNotFound, InvalidModel, near
 from neomodel.metamodel import ECORE, Class, Classifier, Enum, Feature, Reference, Timeline, TypeName
+from neomodel.xmltype import XML_TYPE
 
 if TYPE_CHECKING:
     from neomodel.packages import EPackage
@@ -128,11 +129,14 @@ class EClassifier:
 class EDataType(EClassifier):
     @cached_property
     def codec(self) -> Codec:
-        if self.ePackage.nsURI == ECORE:
-            found = codecs.codec(self.name)
-            if found is not None:
-                return found
-        return codecs.codec_of_java(getattr(self.value, "instance_class", None))
+        return data_codec(self.type_name, getattr(self.value, "instance_class", None))
+
+
+def data_codec(type_: TypeName, instance_class: str | None) -> Codec:
+    """The codec of a data type, which stands for that Java class."""
+    by_name = {ECORE: codecs.codec, XML_TYPE: codecs.xml_codec}.get(type_.ns_uri)
+    found = by_name(type_.name) if by_name else None
+    return found or codecs.codec_of_java(instance_class)
 
 
 class EEnum(EClassifier):

@@ -9,8 +9,8 @@ cell                 holds
 ``t:nsuri``          the namespace of its class's package
 ``t:eclass``         the name of its class
 ``t:version``        what a compare-and-swap of the row compares
-``t:xmiid``          the xmi:id it had in the file it came from
-``t:aside``          what that file said of it that the metamodel has no place for: a list in JSON, see `ASIDE`
+``t:xmiid``          the xmi:id it had in its file
+``t:aside``          what its file says of it and its metamodel has no place for, as JSON
 ``x:`` + feature …   what is too much to be read with the object: see `EXTENT`
 ===================  =====================================================================================
 
@@ -25,6 +25,7 @@ the child names that container and feature. So moving an object is one compare-a
 between two rows leaves no object with two containers.
 """
 
+import json
 import secrets
 
 from neomodel.stores import VERSION, Cells, Row
@@ -36,10 +37,7 @@ FEATURE = b"c:feature"
 NSURI = b"t:nsuri"
 ECLASS = b"t:eclass"
 XMI_ID = b"t:xmiid"
-"""The cell of the xmi:id, in UTF-8."""
 ASIDE = b"t:aside"
-"""The cell of what a lenient import kept: in document order, ``{"attribute": "{uri}name", "value": text}`` and
-``{"element": xml}``, which declares its namespaces."""
 PLACE = (b"c:",)
 EXTENT = "x"
 """The family of what a row may hold millions of, each a cell ``x:feature 00 …``. It is read by slices only."""
@@ -120,6 +118,11 @@ def place_of(row: Row) -> tuple[str, str] | None:
     return None if container is None or feature is None else (container.decode(), feature.decode())
 
 
+def aside(kept: list[dict[str, str]]) -> bytes:
+    """The cell `ASIDE`, of what was kept, in its order: ``attribute`` and ``value``, or an ``element`` as XML."""
+    return json.dumps(kept, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
+
+
 def changed(row: Row, cells: Cells) -> Row:
     """The row after these cells were written to it, as far as it is read with the object."""
     after = {**row, **cells}
@@ -148,6 +151,7 @@ __all__ = [
     "TYPE",
     "VERSION",
     "XMI_ID",
+    "aside",
     "changed",
     "collection",
     "column",

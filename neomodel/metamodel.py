@@ -94,7 +94,11 @@ class Timeline(Feature):
 
 @attrs.frozen(kw_only=True)
 class Class:
-    """A class. `key` names the features its natural key is made of; empty: its objects get ids of their own."""
+    """A class. `key` names the features its natural key is made of; empty: its objects get ids of their own.
+
+    `hides` names those features of which it has one and inherits others that differ, or inherits several that do: its
+    own counts, else that of the super type named first.
+    """
 
     name: str = attrs.field(kw_only=False)
     features: tuple[Feature, ...] = attrs.field(default=(), converter=_tuple)
@@ -102,6 +106,7 @@ class Class:
     abstract: bool = False
     interface: bool = False
     key: tuple[str, ...] = attrs.field(default=(), converter=_tuple)
+    hides: tuple[str, ...] = attrs.field(default=(), converter=_tuple)
     instance_class: str | None = None
     annotations: tuple[Annotation, ...] = attrs.field(default=(), converter=_tuple)
 

@@ -84,14 +84,26 @@ def link(value: Package, find: Find, build: Build, python: dict[str, Any] | None
 
 
 _ECORE_CLASSES = (
-    "EObject",
-    "EModelElement",
-    "ENamedElement",
-    "EPackage",
-    "EClassifier",
+    "EAnnotation",
+    "EAttribute",
     "EClass",
+    "EClassifier",
     "EDataType",
     "EEnum",
+    "EEnumLiteral",
+    "EFactory",
+    "EGenericType",
+    "EModelElement",
+    "ENamedElement",
+    "EObject",
+    "EOperation",
+    "EPackage",
+    "EParameter",
+    "EReference",
+    "EStringToStringMapEntry",
+    "EStructuralFeature",
+    "ETypeParameter",
+    "ETypedElement",
 )
 ANYTHING = TypeName(ECORE, "EObject")
 """The type whose references hold objects of every class."""

@@ -15,6 +15,7 @@ from neomodel.metamodel import Package
 from neomodel.metamodel_json import dumps, loads
 from neomodel.soundness import check, faults
 from neomodel.stores import VERSION, Row, Store, successor
+from neomodel.xmltype import XML_TYPE, xml_type
 
 TABLE = "_metamodels"
 FAMILIES = "pct"
@@ -55,6 +56,7 @@ class Registry:
 
     def load(self, ns_uri: str, *, at: int | None = None) -> Package:
         """The root package that has, or holds, this ns_uri, as of a time; `MetamodelNotFound` if there is none.
+        That of XML's types is always there.
 
         One get, for the ns_uri of a sub-package two.
         """
@@ -62,6 +64,8 @@ class Registry:
         if ROOT in row:
             row = self._get(row[ROOT].decode(), at) or {}
         package = loads(row[DEFINITION]) if DEFINITION in row else None
+        if package is None and ns_uri == XML_TYPE:
+            return xml_type()
         if package is None or not _holds(package, ns_uri):
             raise self._not_found(ns_uri, at)
         return package

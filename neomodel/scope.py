@@ -1,12 +1,13 @@
 """Classifiers found by name across packages, and what a class has by inheritance.
 
-Ecore's own types are always there. Its data types are those of `ECORE_DATA_TYPES`; every other name of its namespace is
-a class, which has the features of the Ecore that is in scope, or none.
+Ecore's own types, and those of XML, are always there. Ecore's data types are those of `ECORE_DATA_TYPES`; every other
+name of its namespace is a class, which has the features of the Ecore that is in scope, or none.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 
 from neomodel.metamodel import ECORE, ECORE_DATA_TYPES, Class, Classifier, DataType, Feature, Package, TypeName
+from neomodel.xmltype import XML_TYPE, xml_type
 
 Known = Callable[[str], Package | None]
 """Gives the package of that ns_uri, a root or a sub-package, from wherever it is kept; None if it isn't."""
@@ -31,6 +32,8 @@ class Scope:
         if type_.ns_uri == ECORE and type_.name in ECORE_DATA_TYPES:
             return DataType(type_.name)
         package = self._packages.get(type_.ns_uri) or self._known(type_.ns_uri)
+        if package is None and type_.ns_uri == XML_TYPE:
+            package = xml_type()
         if package is not None:
             return package.classifier(type_.name)
         return Class(type_.name) if type_.ns_uri == ECORE else None
@@ -56,6 +59,22 @@ class Scope:
     def feature(self, type_: TypeName, name: str) -> tuple[TypeName, Feature] | None:
         """The feature of that name of the class, inherited ones included, with the class that declares it."""
         return next((found for found in self.features(type_) if found[1].name == name), None)
+
+    def visible(
+        self, type_: TypeName, memo: dict[TypeName, dict[str, tuple[TypeName, Feature]]]
+    ) -> dict[str, tuple[TypeName, Feature]]:
+        """The features that objects of the class have, by name: its own before those of super types, the first of these
+        before the others. `memo` keeps what was found for classes before."""
+        if type_ not in memo:
+            memo[type_] = {}  # what goes round in a circle has nothing
+            found = self.classifier(type_)
+            class_ = found if isinstance(found, Class) else Class(type_.name)
+            seen = {feature.name: (type_, feature) for feature in class_.features}
+            for above in class_.supers:
+                for name, inherited in self.visible(above, memo).items():
+                    seen.setdefault(name, inherited)
+            memo[type_] = seen
+        return memo[type_]
 
     def conforms(self, type_: TypeName, to: TypeName) -> bool:
         """Whether every object of the one class is one of the other."""

@@ -25,6 +25,7 @@ from neomodel.metamodel import (
 from neomodel.scope import Known, Scope
 
 Faults = Iterator[tuple[str, str]]
+Visible = dict[TypeName, dict[str, tuple[TypeName, Feature]]]
 
 _OF_TIMELINES = ("name", "type", "annotations")
 
@@ -78,12 +79,13 @@ def faults(packages: Iterable[Package], known: Known) -> Faults:
     for where, _, found in classes:
         for feature in found.features:
             yield from _feature(f"{where}.{feature.name}", feature, scope)
+    memo: Visible = {}
     for where, type_, found in classes:
-        yield from _inheritance(where, type_, scope)
+        yield from _inheritance(where, type_, found, scope, memo)
         yield from _key(where, type_, found, scope)
         for feature in found.features:
             if isinstance(feature, Reference):
-                yield from _opposite(f"{where}.{feature.name}", type_, feature, scope)
+                yield from opposite_faults(f"{where}.{feature.name}", type_, feature, scope)
                 yield from _reference_keys(f"{where}.{feature.name}", feature, scope)
 
 
@@ -169,17 +171,35 @@ def _cycles(classes: list[tuple[str, TypeName, Class]], scope: Scope) -> Faults:
             yield where, f"its super types go round in a circle, {way}"
 
 
-def _inheritance(where: str, type_: TypeName, scope: Scope) -> Faults:
-    seen: dict[str, tuple[TypeName, Feature]] = {}
-    for declaring, feature in scope.features(type_):
-        first, other = seen.setdefault(feature.name, (declaring, feature))
-        if other != feature and first == type_:
-            yield f"{where}.{feature.name}", f"it differs from the feature of that name inherited from {declaring}"
-        elif other != feature:
-            yield f"{where}.{feature.name}", f"{first} and {declaring} have different features of that name"
-    ids = [name for name, (_, feature) in seen.items() if isinstance(feature, Attribute) and feature.id]
+def _inheritance(where: str, type_: TypeName, class_: Class, scope: Scope, memo: Visible) -> Faults:
+    for name, (first, feature), (second, other) in clashes(type_, class_, scope, memo):
+        if name in class_.hides:
+            for declaring, hidden in ((first, feature), (second, other)):
+                if declaring != type_ and isinstance(hidden, Reference) and hidden.opposite is not None:
+                    yield (
+                        f"{where}.{name}",
+                        f"{declaring} has a feature of that name with an opposite, it can't be hidden",
+                    )
+        elif first == type_:
+            yield f"{where}.{name}", f"it differs from the feature of that name inherited from {second}"
+        else:
+            yield f"{where}.{name}", f"{first} and {second} have different features of that name"
+    visible = scope.visible(type_, memo)
+    ids = [name for name, (_, feature) in visible.items() if isinstance(feature, Attribute) and feature.id]
     if len(ids) > 1:
         yield where, f"it has {len(ids)} id attributes, {', '.join(ids)}, one is allowed"
+
+
+def clashes(
+    type_: TypeName, class_: Class, scope: Scope, memo: Visible
+) -> Iterator[tuple[str, tuple[TypeName, Feature], tuple[TypeName, Feature]]]:
+    """The names of which a class has or inherits several features that differ: the one that counts, and another."""
+    seen = {feature.name: (type_, feature) for feature in class_.features}
+    for above in class_.supers:
+        for name, inherited in scope.visible(above, memo).items():
+            first = seen.setdefault(name, inherited)
+            if first[1] != inherited[1]:
+                yield name, first, inherited
 
 
 # features
@@ -241,7 +261,8 @@ def _reference_keys(where: str, reference: Reference, scope: Scope) -> Faults:
             yield where, f"its keys name {name!r}, which is no attribute of {reference.type}"
 
 
-def _opposite(where: str, type_: TypeName, reference: Reference, scope: Scope) -> Faults:
+def opposite_faults(where: str, type_: TypeName, reference: Reference, scope: Scope) -> Faults:
+    """What is wrong with the opposite of a reference of that class."""
     if reference.opposite is None:
         return
     found = scope.feature(reference.type, reference.opposite)

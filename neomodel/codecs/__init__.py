@@ -13,6 +13,7 @@ from neomodel.codecs.cells import (
 from neomodel.codecs.ecore import NAMES, codec, codec_of_java
 from neomodel.codecs.keys import key_text
 from neomodel.codecs.texts import enum_codec
+from neomodel.codecs.xml_types import xml_codec
 
 __all__ = [
     "NAMES",
@@ -28,4 +29,5 @@ __all__ = [
     "encode_single",
     "enum_codec",
     "key_text",
+    "xml_codec",
 ]

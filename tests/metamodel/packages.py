@@ -80,6 +80,7 @@ classifiers = st.one_of(
         abstract=flags,
         interface=flags,
         key=several(names),
+        hides=several(names),
         instance_class=perhaps,
         annotations=annotations,
     ),

@@ -1,0 +1,116 @@
+"""Writes metamodels to `.ecore` files that Eclipse and PyEcore open."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+from neomodel.errors import InvalidModel
+from neomodel.metamodel import ECORE, Package
+from neomodel.xmi.ecore_kept import HREF, KIND, Packed, unkept
+from neomodel.xmi.ecore_links import segment
+from neomodel.xmi.ecore_packing import Packer
+from neomodel.xmi.ecore_schema import ATTRIBUTES, children_of, references_of
+from neomodel.xmi.source import XMI, XSI
+
+_HEAD = f'xmi:version="2.0" xmlns:xmi="{XMI}" xmlns:xsi="{XSI}" xmlns:ecore="{ECORE}"'
+_ESCAPED = {'"': "&quot;", "\n": "&#xA;", "\r": "&#xD;", "\t": "&#x9;"}
+_NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_PLAIN = ("eSuperTypes", "eOpposite", "eKeys", "eTypeParameter")  # whose targets are all of one kind
+
+
+def write_ecore(packages: Package | Iterable[Package], path: str | os.PathLike[str]) -> None:
+    """Write a package, or several, to one file; `read_ecore` reads the same again.
+
+    What Ecore has no place for (natural keys, timelines) is in annotations of its own. Raises `InvalidModel` if a text
+    has characters that XML has not. The file is there as a whole, or as it was before.
+    """
+    roots = [packages] if isinstance(packages, Package) else list(packages)
+    target = Path(path)
+    text = "\n".join(_Writer(roots).lines()) + "\n"
+    found = _NO_XML.search(text)
+    if found:
+        raise InvalidModel(roots[0].name, f"a text in it has the character {found[0]!a}, which XML has not")
+    part = target.with_name(f"{target.name}.part")
+    try:
+        part.write_bytes(text.encode())
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+class _Writer:
+    def __init__(self, roots: list[Package]) -> None:
+        self._roots = roots
+        self._packer = Packer(roots)
+        self._places: dict[str, str] = {}
+        """Where packages are in the file, by namespace."""
+        for number, root in enumerate(roots):
+            self._place(root, "/" if len(roots) == 1 else f"/{number}")
+
+    def _place(self, package: Package, path: str) -> None:
+        self._places[package.ns_uri] = path
+        for number, below in enumerate(package.packages):
+            renamed = "name" in unkept(below.annotations, below.name, "EPackage").attributes
+            self._place(below, f"{path}/{f'@eSubpackages.{number}' if renamed else segment(below.name)}")
+
+    def lines(self) -> Iterator[str]:
+        yield '<?xml version="1.0" encoding="UTF-8"?>'
+        if len(self._roots) == 1:
+            yield from self._element("ecore:EPackage", self._packer.package(self._roots[0]), "EPackage", 0, _HEAD)
+            return
+        yield f"<xmi:XMI {_HEAD}>"
+        for root in self._roots:
+            yield from self._element("ecore:EPackage", self._packer.package(root), "EPackage", 1)
+        yield "</xmi:XMI>"
+
+    def _element(self, tag: str, packed: Packed, usual: str, depth: int, head: str = "") -> Iterator[str]:
+        kind = packed.get(KIND, usual)
+        uri, _, local = kind.rpartition("#")
+        words = [tag, *([head] if head else [])]
+        if uri:
+            words += [f"xmlns:held={_quoted(uri)}", f'xsi:type="held:{local}"']
+        elif kind != usual:
+            words.append(f'xsi:type="ecore:{kind}"')
+        words += [f"{name}={_quoted(text)}" for name, text in self._values(packed, kind)]
+        below = [
+            line
+            for name, found in self._children(packed, kind)
+            for child in found
+            for line in self._element(name, child, children_of(kind).get(name, ("",))[0], depth + 1)
+        ]
+        indent = "  " * depth
+        yield f"{indent}<{' '.join(words)}{'' if below else '/'}>"
+        yield from below
+        if below:
+            yield f"{indent}</{tag}>"
+
+    def _values(self, packed: Packed, kind: str) -> Iterator[tuple[str, str]]:
+        order = [*ATTRIBUTES.get(kind, ()), *references_of(kind), HREF]
+        for name in sorted(packed, key=lambda name: order.index(name) if name in order else len(order)):
+            found = packed[name]
+            if name in references_of(kind) and isinstance(found, list):
+                yield name, " ".join(self._reference(name, text) for text in found)
+            elif isinstance(found, str) and name != KIND:
+                yield name, found
+
+    def _children(self, packed: Packed, kind: str) -> list[tuple[str, list[Packed]]]:
+        order = [*children_of(kind)]
+        found = [
+            (name, held) for name, held in packed.items() if isinstance(held, list) and name not in references_of(kind)
+        ]
+        return sorted(found, key=lambda one: order.index(one[0]) if one[0] in order else len(order))
+
+    def _reference(self, name: str, text: str) -> str:
+        """A reference as it is in this file."""
+        type_, _, address = text.partition(" ") if text.startswith("ecore:") else ("", "", text)
+        uri, separator, fragment = address.rpartition("#")
+        if separator and uri in self._places and type_:
+            return f"#{self._places[uri]}{fragment[1:]}"
+        address = f"{uri.replace(' ', '%20')}{separator}{fragment}"
+        return address if not type_ or name in _PLAIN else f"{type_} {address}"
+
+
+def _quoted(text: str) -> str:
+    return f'"{escape(text, _ESCAPED)}"'

@@ -1,0 +1,185 @@
+"""Files of XMI into a model, in memory that does not grow with them.
+
+Each file is read once. Rows are made straight from it, without objects, and written as soon as they are complete;
+those that refer to something wait on disk until all is read. Until the last one is written the model is unfinished:
+nobody can open it, and if the import fails, nothing of it is left.
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from neomodel import ids, layout
+from neomodel.errors import InvalidFile, InvalidValue
+from neomodel.model import Model
+from neomodel.packages import EPackage
+from neomodel.roots import ROOTS
+from neomodel.stores import VERSION, Cells, successor
+from neomodel.xmi.frames import Work
+from neomodel.xmi.links import Files
+from neomodel.xmi.notices import Notice, Notices
+from neomodel.xmi.opposite_ends import OppositeEnds
+from neomodel.xmi.reading import Reading
+from neomodel.xmi.resolving import Amend, Resolving
+from neomodel.xmi.row_writing import RowWriting
+from neomodel.xmi.shapes import Shapes
+from neomodel.xmi.source import Source
+
+if TYPE_CHECKING:
+    from neomodel.repository import Repository
+
+Progress = Callable[[int, float], None]
+"""Is told how many elements were read so far, and how much of the work is done: from 0 to 1."""
+
+
+@attrs.frozen
+class Import:
+    """What an import did."""
+
+    model: str
+    elements: int
+    references: int
+    seconds: float
+    notices: tuple[Notice, ...]
+
+
+def import_xmi(
+    repository: "Repository",
+    paths: Iterable[str | Path],
+    name: str,
+    *,
+    metamodel: Iterable[Any] = (),
+    strict: bool = False,
+    lenient: bool = False,
+    progress: Progress | None = None,
+) -> Import:
+    """As `Repository.import_xmi` says."""
+    began = time.perf_counter()
+    sources = [Source(path) for path in paths]
+    if not sources:
+        raise InvalidValue("what to import", [], "one file or more")
+    notices = Notices(strict=strict)
+    packages = _registered(repository, metamodel, notices)
+    with repository.importing(name) as model:
+        one = _Importing(model, sources, packages, notices, lenient=lenient, progress=progress)
+        try:
+            one.run()
+        finally:
+            one.close()
+    return Import(name, one.work.elements, one.work.links, time.perf_counter() - began, tuple(notices.found))
+
+
+def _registered(repository: "Repository", metamodel: Iterable[Any], notices: Notices) -> list[EPackage]:
+    """The packages that were given, registered; or those that are there."""
+    given = list(metamodel)
+    files = [one for one in given if isinstance(one, str | Path)]
+    if files:
+        from neomodel.xmi.ecore_reading import read_ecore
+
+        read, found = read_ecore(*files, strict=notices.strict)
+        notices.found += found
+        given = [*read, *(one for one in given if not isinstance(one, str | Path))]
+    if not given:
+        return [repository.metamodel(ns_uri) for ns_uri in repository.metamodels()]
+    registered = repository.register(*given)
+    return registered if isinstance(registered, list) else [registered]
+
+
+class _Importing:
+    def __init__(
+        self,
+        model: Model,
+        sources: list[Source],
+        packages: Iterable[EPackage],
+        notices: Notices,
+        *,
+        lenient: bool,
+        progress: Progress | None,
+    ) -> None:
+        self._model = model
+        self._sources = sources
+        self._progress = progress
+        writing = RowWriting(model, self._tell)
+        shapes = Shapes(model.repository.metamodel, packages)
+        self.work = Work(model.name, shapes, writing, notices, Files(source.path for source in sources), lenient)
+
+    def close(self) -> None:
+        self.work.close()
+
+    def run(self) -> None:
+        for number, source in enumerate(self._sources):
+            source.parse(Reading(self.work, source, number))
+        resolving = Resolving(self.work, self._sources)
+        if all(pair.even for pair in self.work.shapes.pairs):
+            self._write(resolving, None)
+            return
+        ends = OppositeEnds(self.work, resolving)
+        try:
+            self._write(resolving, ends.amend)
+        finally:
+            ends.close()
+
+    def _write(self, resolving: Resolving, amend: Amend | None) -> None:
+        """Write what was put aside: first what lies in other objects, then the roots."""
+        work = self.work
+        self._check_adopted()
+        for record in work.rows:
+            work.writing.put(record[0], resolving.completed(record, amend))
+        for record in work.roots:
+            place = work.adopted.get(record[0])
+            if place is not None:
+                feature = work.shapes.all[place[1]].slots[place[2]].name
+                record[5].update(layout.placed(place[0], feature))
+            work.writing.put(record[0], resolving.completed(record, amend))
+        work.writing.put(ids.ROOT, self._root_row())
+        work.writing.flush()
+        for oid, container, feature in resolving.late:
+            self._move(oid, container, feature)
+
+    def _root_row(self) -> Cells:
+        work = self.work
+        roots = (record for record in work.roots if record[0] not in work.adopted)
+        cells: dict[bytes, Any] = {VERSION: successor(None)}
+        first = next(iter(work.roots), None)
+        if first is not None:
+            cells |= layout.typed(work.shapes.all[first[1]].kind.ePackage.nsURI, layout.ROOT_CLASS)
+            cells |= work.writing.held(ids.ROOT, ROOTS, (record[0] for record in roots))
+        if work.kept:
+            cells[layout.ASIDE] = layout.aside(work.kept)
+        return cells
+
+    def _check_adopted(self) -> None:
+        """Objects of other files that are contained in some of these have to be there, and be roots."""
+        work = self.work
+        for text, oid in work.reserved.items():
+            raise InvalidFile(work.adopted[oid][3], f"it contains {text!r}, which is not there")
+        if not work.adopted:
+            return
+        missing = dict(work.adopted)
+        for record in work.roots:
+            place = missing.pop(record[0], None)
+            if place is not None:
+                slot = work.shapes.all[place[1]].slots[place[2]]
+                kind = work.shapes.all[record[1]].kind
+                if not slot.takes(kind):
+                    reason = f"{slot.feature} holds objects of {slot.feature.eType}, and this is one of {kind}"
+                    raise InvalidFile(place[3], reason)
+        for place in missing.values():
+            raise InvalidFile(place[3], "it contains an object that another one contains already")
+
+    def _move(self, oid: str, container: str, feature: str) -> None:
+        """Put a root into the container that it names itself."""
+        holder = self._model[container]
+        if holder.eClass.features[feature].many:
+            holder.eGet(feature).append(self._model[oid])
+        else:
+            holder.eSet(feature, self._model[oid])
+
+    def _tell(self) -> None:
+        if self._progress is not None:
+            size = sum(source.size for source in self._sources) or 1
+            read = sum(source.position for source in self._sources)
+            self._progress(self.work.elements, min(1.0, read / size))
