@@ -117,6 +117,15 @@ class Model(RowAccess):
 
         return export_xmi(self, path, own_ids=ids, timelines=not without_timelines, progress=progress)
 
+    def export_json(self, path: "Target", *, ids: bool = False, without_timelines: bool = False) -> "Export":
+        """Write a small model to a file of JSON in the dialect of PyEcore's JsonResource; all of it is in memory then.
+
+        Otherwise as `export_xmi`; an xmi:id is written, as uuid, only if all objects have one.
+        """
+        from neomodel.xmi.json_writing import export_json
+
+        return export_json(self, path, own_ids=ids, timelines=not without_timelines)
+
     # objects by id
 
     def element(

@@ -16,9 +16,10 @@ import attrs
 from neomodel.xmi import output
 from neomodel.xmi.document import Document
 from neomodel.xmi.escaping import quoted
+from neomodel.xmi.filling import Resolver, pieces
 from neomodel.xmi.forms import Prefixes
 from neomodel.xmi.fragments import Fragments
-from neomodel.xmi.filling import Directory, Resolver, pieces
+from neomodel.xmi.places import Directory, Places
 from neomodel.xmi.source import XMI, XSI
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ def export_xmi(
             progress=progress or _unseen,
         )
         directory = Directory(fragments, alone=False)
-        resolver = Resolver(document.model, directory, prefixes, document.contents.open, own_ids=own_ids)
+        places = Places(document.model, directory, suffix=".xmi", own_ids=own_ids)
+        resolver = Resolver(places, prefixes, document.contents.open)
         try:
             document.write()
             directory.alone = document.roots == 1
@@ -75,14 +77,14 @@ def export_xmi(
             with output.opened(target) as stream:
                 _write(stream, body, document, resolver, prefixes)
         finally:
-            resolver.close()
+            places.close()
     return Export(
         model.name,
         os.fspath(target) if isinstance(target, str | os.PathLike) else "-",
         document.elements,
         resolver.references,
         time.perf_counter() - began,
-        tuple(_notices(document, resolver)),
+        notices("XMI", timelines=document.contents.without, lost=resolver.lost, example=resolver.example),
     )
 
 
@@ -108,16 +110,17 @@ def _declarations(prefixes: Prefixes) -> bytes:
     return b"".join(found)
 
 
-def _notices(document: Document, resolver: Resolver) -> list[str]:
+def notices(form: str, *, timelines: int, lost: int, example: bytes) -> tuple[str, ...]:
+    """What is said of what was left out."""
     found = []
-    if document.contents.without:
-        found.append(f"{document.contents.without:,} timelines were left out: XMI has no place for them")
-    if resolver.lost:
+    if timelines:
+        found.append(f"{timelines:,} timelines were left out: {form} has no place for them")
+    if lost:
         found.append(
-            f"{resolver.lost:,} references were left out, since what they lead to is not there "
-            f"({resolver.example.decode()}, for one); `neomodel check` lists them"
+            f"{lost:,} references were left out, since what they lead to is not there "
+            f"({example.decode()}, for one); `neomodel check` lists them"
         )
-    return found
+    return tuple(found)
 
 
 def _unseen(_elements: int) -> None:

@@ -44,7 +44,9 @@ def _type(kind: Any) -> TypeName:
 
 def _classifier(one: Any) -> Any:
     if isinstance(one, ecore.EEnum):
-        return mm.Enum(one.name, literals=[mm.Literal(n.name, n.value, text=n.literal or n.name) for n in one.eLiterals])
+        return mm.Enum(
+            one.name, literals=[mm.Literal(n.name, n.value, text=n.literal or n.name) for n in one.eLiterals]
+        )
     if isinstance(one, ecore.EDataType):
         return mm.DataType(one.name, instance_class=one.instanceClassName)
     return mm.Class(

@@ -95,7 +95,8 @@ def content_of_peer(roots: Any) -> Content:
             values = list(getattr(one, feature.name)) if feature.many else [getattr(one, feature.name)]
             if feature.is_reference:
                 values = [None if value is None else numbers[id(_real(value))] for value in values]
-                values = sorted(values, key=str) if feature.eOpposite and not feature.containment else values
+                if feature.eOpposite and not feature.containment:  # of JSON it has objects twice, once as proxies
+                    values = sorted(set(values), key=str)
                 values = [] if values == [None] else values
             else:
                 values = [_peer_text(value) for value in values]
