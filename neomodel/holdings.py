@@ -37,6 +37,8 @@ def held(row: Row, feature: EFeature) -> list[str]:
 
 def check_token(token: str) -> None:
     """Raise ValueError for what refers to no object, wherever it is."""
+    if token.startswith(ids.ELSEWHERE):
+        return
     model, oid = ids.split_ref(token)
     if model == "" or not oid or len(oid.encode()) > ids.LIMIT:
         raise ValueError(f"{token!r} is no reference")

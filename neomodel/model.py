@@ -19,7 +19,7 @@ from neomodel.objects import Element, Unloaded, unload
 from neomodel.packages import ANYTHING
 from neomodel.roots import ROOT_KIND, ROOTS, RootState
 from neomodel.row_access import PAGE, RowAccess
-from neomodel.states import Gone, Stored, Transient, encode, together
+from neomodel.states import Elsewhere, Gone, Stored, Transient, encode, together
 from neomodel.stores import Cells, Mutation, Row
 
 if TYPE_CHECKING:
@@ -146,13 +146,13 @@ class Model(RowAccess):
         return self._new(kind.python if kind else Unloaded, Stored(self, oid, via, origin))
 
     def _new(self, python: type[Any], state: Stored) -> Element:
-        made: Element = object.__new__(python)
-        object.__setattr__(made, "_neo", state)
-        self.live[state.oid] = made
+        made = self.live[state.oid] = _with(python, state)
         return made
 
     def resolve(self, token: str, via: tuple[str, str], origin: Origin | None = None) -> Element:
-        """The object a row refers to, in this model or another of the repository."""
+        """The object a row refers to, in this model or another of the repository; or of a file that is in none."""
+        if token.startswith(ids.ELSEWHERE):
+            return _with(Unloaded, Elsewhere(token))
         name, oid = ids.split_ref(token)
         home = self if name is None else self.repository.opened(name, self)
         return home.element(oid, via=via, origin=origin if home is self else None)
@@ -247,6 +247,12 @@ class Model(RowAccess):
         from neomodel.repository import restored
 
         return restored, (self.repository.store.url, self.name, oid, self.as_of, self.unstable)
+
+
+def _with(python: type[Any], state: Any) -> Element:
+    made: Element = object.__new__(python)
+    object.__setattr__(made, "_neo", state)
+    return made
 
 
 def _kind(cls: Any) -> EClass:

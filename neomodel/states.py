@@ -98,6 +98,17 @@ class Gone:
         raise ObjectNotFound(self.deleted, "it was deleted", "keep no reference to it")
 
 
+class Elsewhere(Gone):
+    """An object of a file that was not imported. Whatever is asked of it raises `ObjectNotFound`, which names it."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        uri, fragment = ids.split_elsewhere(self.deleted)
+        where = f"{uri}#{fragment}" if fragment else uri
+        raise ObjectNotFound(where, "its file was not imported", "import that into the same model, too (--add)")
+
+
 class Edit:
     """Changes of one object that wait to be written at once, and what has to follow them."""
 

@@ -253,10 +253,11 @@ class Growth:
     def finish(self) -> tuple[Root, dict[bytes, bytes]]:
         """The root, and the cells of the nodes that were not complete before."""
         made: dict[bytes, bytes] = {}
-        for level in range(len(self._levels) - 1):
+        level = 0
+        while level < len(self._levels) - 1:  # which putting may add to
             self._put(level + 1, self._levels[level], made)
-        top = len(self._levels) - 1
-        return Root(self.name, top, self.last, tuple(self._levels[top])), made
+            level += 1
+        return Root(self.name, level, self.last, tuple(self._levels[level])), made
 
     def _put(self, level: int, node: Any, made: dict[bytes, bytes]) -> None:
         if level == len(self._levels):

@@ -2,11 +2,16 @@
 
 from collections.abc import Callable
 
+from neomodel import ids
 from neomodel.errors import InvalidFile, near
 from neomodel.kinds import EClass
 from neomodel.metamodel import ECORE
-from neomodel.xmi.shapes import Shape, Shapes, Slot
-from neomodel.xmi.source import Source
+from neomodel.naming import key_part
+from neomodel.xmi.shapes import Shape, Shapes, Slot, read_value
+from neomodel.xmi.source import XMI, XSI, Source
+
+TYPES = (f"{XSI} type", f"{XMI} type")
+"""The attributes by which an element says of which class it is."""
 
 
 class Classes:
@@ -54,6 +59,19 @@ class Classes:
             )
         return self._shapes.of(self._usable(kind))
 
+    def keyed(self, shape: Shape, attributes: list[str]) -> str:
+        """The id of an object whose class has a natural key."""
+        told = dict(zip(attributes[::2], attributes[1::2], strict=True))
+        parts = []
+        for feature in shape.key:
+            try:
+                value = read_value(feature, told[feature.name]) if feature.name in told else feature.default
+                parts.append(key_part(feature, value, feature.name))
+            except ValueError as exc:
+                reason = f"{feature} is part of a key: it has to be given as an attribute, with a value that can be one"
+                raise self._source.fault(reason) from exc
+        return ids.natural(shape.kind.ePackage.nsPrefix, shape.kind.name, parts)
+
     def missing(self, said: str, uri: str | None = None) -> InvalidFile:
         """The error that there is no such class."""
         prefix, _, local = said.strip().rpartition(":")
@@ -73,3 +91,12 @@ class Classes:
         if kind.abstract:
             raise self._source.fault(f"{kind} is abstract: say of which class this is, by xsi:type")
         return kind
+
+
+def said_class(attributes: list[str]) -> str | None:
+    """The name of the class that an element says it is of."""
+    names = attributes[::2]
+    for name in TYPES:
+        if name in names:
+            return attributes[2 * names.index(name) + 1]
+    return None

@@ -80,6 +80,20 @@ class Frame:
             held = self.values[slot] = Collected(slot, self.oid, writing)
         held.add(raw, twice)
 
+    def note(self, at: int) -> None:
+        """Note which ends of links it names, so as to find those whose other end nobody does. Texts begin with as many
+        characters that tell the file."""
+        slots = self.shape.slots
+        for number, texts in self.links:
+            pair, side = slots[number].pair, slots[number].side
+            if pair is None:
+                continue
+            for text in texts:
+                own = self.path if text[at : at + 1] == "/" else self.id
+                pair.sums[side] += hash((own, text) if side == 0 else (text, own))
+                if pair.features[0] is pair.features[1]:
+                    pair.sums[1] += hash((text, own))
+
     def keep(self, what: dict[str, str]) -> None:
         """Keep what the metamodel has no place for."""
         self.kept = [*(self.kept or ()), what]

@@ -18,18 +18,20 @@ from neomodel.model import Model
 from neomodel.packages import EPackage
 from neomodel.roots import ROOTS
 from neomodel.stores import VERSION, Cells, successor
+from neomodel.xmi.completing import Amend, Completing
 from neomodel.xmi.frames import Work
 from neomodel.xmi.links import Files
 from neomodel.xmi.notices import Notice, Notices
 from neomodel.xmi.opposite_ends import OppositeEnds
 from neomodel.xmi.reading import Reading
-from neomodel.xmi.resolving import Amend, Resolving
 from neomodel.xmi.row_writing import RowWriting
 from neomodel.xmi.shapes import Shapes
 from neomodel.xmi.source import Source
 
 if TYPE_CHECKING:
     from neomodel.repository import Repository
+
+_NOTICES = 1000
 
 Progress = Callable[[int, float], None]
 """Is told how many elements were read so far, and how much of the work is done: from 0 to 1."""
@@ -61,7 +63,7 @@ def import_xmi(
     sources = [Source(path) for path in paths]
     if not sources:
         raise InvalidValue("what to import", [], "one file or more")
-    notices = Notices(strict=strict)
+    notices = _SomeNotices(strict=strict)
     packages = _registered(repository, metamodel, notices)
     with repository.importing(name) as model:
         one = _Importing(model, sources, packages, notices, lenient=lenient, progress=progress)
@@ -69,7 +71,7 @@ def import_xmi(
             one.run()
         finally:
             one.close()
-    return Import(name, one.work.elements, one.work.links, time.perf_counter() - began, tuple(notices.found))
+    return Import(name, one.work.elements, one.work.links, time.perf_counter() - began, notices.told())
 
 
 def _registered(repository: "Repository", metamodel: Iterable[Any], notices: Notices) -> list[EPackage]:
@@ -86,6 +88,26 @@ def _registered(repository: "Repository", metamodel: Iterable[Any], notices: Not
         return [repository.metamodel(ns_uri) for ns_uri in repository.metamodels()]
     registered = repository.register(*given)
     return registered if isinstance(registered, list) else [registered]
+
+
+class _SomeNotices(Notices):
+    """Collects not more notices than somebody will read."""
+
+    def __init__(self, *, strict: bool) -> None:
+        super().__init__(strict=strict)
+        self._more = 0
+
+    def add(self, file: str, line: int, text: str) -> None:
+        if len(self.found) < _NOTICES:
+            super().add(file, line, text)
+        else:
+            self._more += 1
+
+    def told(self) -> tuple[Notice, ...]:
+        """Those that were collected, and how many there were besides."""
+        last = self.found[-1] if self._more else None
+        more = [Notice(last.file, last.line, f"there were {self._more:,} more notices")] if last else []
+        return (*self.found, *more)
 
 
 class _Importing:
@@ -112,31 +134,31 @@ class _Importing:
     def run(self) -> None:
         for number, source in enumerate(self._sources):
             source.parse(Reading(self.work, source, number))
-        resolving = Resolving(self.work, self._sources)
+        completing = Completing(self.work, self._sources)
         if all(pair.even for pair in self.work.shapes.pairs):
-            self._write(resolving, None)
+            self._write(completing, None)
             return
-        ends = OppositeEnds(self.work, resolving)
+        ends = OppositeEnds(self.work, completing)
         try:
-            self._write(resolving, ends.amend)
+            self._write(completing, ends.amend)
         finally:
             ends.close()
 
-    def _write(self, resolving: Resolving, amend: Amend | None) -> None:
+    def _write(self, completing: Completing, amend: Amend | None) -> None:
         """Write what was put aside: first what lies in other objects, then the roots."""
         work = self.work
         self._check_adopted()
         for record in work.rows:
-            work.writing.put(record[0], resolving.completed(record, amend))
+            work.writing.put(record[0], completing.completed(record, amend))
         for record in work.roots:
             place = work.adopted.get(record[0])
             if place is not None:
                 feature = work.shapes.all[place[1]].slots[place[2]].name
                 record[5].update(layout.placed(place[0], feature))
-            work.writing.put(record[0], resolving.completed(record, amend))
+            work.writing.put(record[0], completing.completed(record, amend))
         work.writing.put(ids.ROOT, self._root_row())
         work.writing.flush()
-        for oid, container, feature in resolving.late:
+        for oid, container, feature in completing.late:
             self._move(oid, container, feature)
 
     def _root_row(self) -> Cells:

@@ -13,10 +13,11 @@ Where one file alone is read, the number is left out.
 
 import os
 from collections.abc import Callable, Iterable
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
+
+from neomodel import ids
 
 MISSING = "?"
-_TOKEN = "@?"
 
 
 class Files:
@@ -91,7 +92,7 @@ class Naming:
 def token(text: str) -> str:
     """What a row holds to refer to an object of a file that was not read."""
     uri, _, fragment = text[1:].rpartition("#")
-    return f"{_TOKEN}{quote(uri, safe='')}/{quote(fragment, safe='')}"
+    return ids.elsewhere(uri, fragment)
 
 
 def _path(fragment: str) -> str:

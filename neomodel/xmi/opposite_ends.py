@@ -9,8 +9,8 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
+from neomodel.xmi.completing import Completing
 from neomodel.xmi.frames import Work
-from neomodel.xmi.resolving import Resolving
 from neomodel.xmi.shapes import Pair, Slot
 
 _PAGE = 5000
@@ -28,7 +28,7 @@ UPDATE link SET gone = 1 WHERE pair = ? AND EXISTS (
 class OppositeEnds:
     """What has to be added to, and taken out of, references whose ends don't say the same."""
 
-    def __init__(self, work: Work, resolving: Resolving) -> None:
+    def __init__(self, work: Work, completing: Completing) -> None:
         self._work = work
         self._folder = tempfile.TemporaryDirectory()
         self._database = sqlite3.connect(f"{self._folder.name}/links", isolation_level=None)
@@ -38,7 +38,7 @@ class OppositeEnds:
             "CREATE TABLE link (pair INTEGER, a TEXT, b TEXT, said_a INTEGER, said_b INTEGER, last INTEGER, "
             "gone INTEGER DEFAULT 0, PRIMARY KEY (pair, a, b)) WITHOUT ROWID"
         )
-        self._gather(resolving)
+        self._gather(completing)
         self._decide()
 
     def close(self) -> None:
@@ -63,7 +63,7 @@ class OppositeEnds:
         yield from (one for one in tokens if one not in gone)
         yield from added
 
-    def _gather(self, resolving: Resolving) -> None:
+    def _gather(self, completing: Completing) -> None:
         insert = (
             "INSERT INTO link (pair, a, b, said_a, said_b, last) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
             "said_a = max(said_a, excluded.said_a), said_b = max(said_b, excluded.said_b), last = excluded.last"
@@ -76,7 +76,7 @@ class OppositeEnds:
                 slots = self._work.shapes.all[record[1]].slots
                 if not any((pair := slots[at].pair) is not None and not pair.even for at, _ in record[-1]):
                     continue
-                for slot, tokens in resolving.tokens(record):
+                for slot, tokens in completing.tokens(record, told=False):
                     if slot.pair is None or slot.pair.even:
                         continue
                     for token in tokens:

@@ -10,20 +10,17 @@ from typing import Any
 from neomodel import codecs, ids, layout, trees
 from neomodel.errors import InvalidFile, near
 from neomodel.ids import FANOUT
-from neomodel.naming import key_part
 from neomodel.stores import VERSION, successor
-from neomodel.xmi.classes import Classes
+from neomodel.xmi.classes import TYPES, Classes, said_class
 from neomodel.xmi.frames import Frame, Work
 from neomodel.xmi.links import Naming
 from neomodel.xmi.oddities import Capture, LinkElement, ValueElement, proxy
 from neomodel.xmi.shapes import Role, Shape, Slot, is_xmi, read_value, special
 from neomodel.xmi.source import XMI, XSI, Source, split
 
-XSI_TYPE = f"{XSI} type"
-_TYPES = (XSI_TYPE, f"{XMI} type")
 _NIL = f"{XSI} nil"
 _IDREF = f"{XMI} idref"
-_TELLING = frozenset({*_TYPES, _NIL, "href", _IDREF})
+_TELLING = frozenset({*TYPES, _NIL, "href", _IDREF})
 """Attributes that say what an element is."""
 _VALUE, _LINK, _CHILD = Role.VALUE, Role.LINK, Role.CHILD
 _TRUE = ("true", "1")
@@ -102,7 +99,7 @@ class Reading:
         held = frame.children.get(slot)
         number = 0 if held is None else len(held)
         if shape.key:
-            oid = self._keyed(shape, attributes)
+            oid = self.classes.keyed(shape, attributes)
         elif number < FANOUT and frame.shard is not None:
             oid = ids.oid_in(frame.shard)
         else:
@@ -124,7 +121,7 @@ class Reading:
             if local != "XMI":
                 self._keep_element(None, name, attributes, f"xmi:{local} is kept as it is")
             return
-        said = _said(attributes)
+        said = said_class(attributes)
         shape = self.classes.named(said) if said else self.classes.of(uri, local, local)
         if shape is None:
             missing = self.classes.missing(said) if said else self.classes.missing(local, uri)
@@ -133,7 +130,7 @@ class Reading:
         work, number, prefix = self.work, self._roots, self.naming.prefix
         path = f"{prefix}/{number}" if number else f"{prefix}/"
         if shape.key:
-            oid = self._keyed(shape, attributes)
+            oid = self.classes.keyed(shape, attributes)
         elif work.reserved:
             oid = self._reserved(path, attributes)
         else:
@@ -154,7 +151,7 @@ class Reading:
 
     def _telling(self, frame: Frame, slot: Slot, name: str, attributes: list[str]) -> Shape | None:
         """The class of a child that says something of itself; None if it is none, or lies elsewhere."""
-        said = _said(attributes)
+        said = said_class(attributes)
         shape = self.classes.named(said) if said else None
         told = dict(zip(attributes[::2], attributes[1::2], strict=True))
         elsewhere = told.get("href") or told.get(_IDREF)
@@ -178,19 +175,6 @@ class Reading:
         except InvalidFile as exc:
             self.unknown(frame, exc, name, attributes)
             return None
-
-    def _keyed(self, shape: Shape, attributes: list[str]) -> str:
-        """The id of an object whose class has a natural key."""
-        told = dict(zip(attributes[::2], attributes[1::2], strict=True))
-        parts = []
-        for feature in shape.key:
-            try:
-                value = read_value(feature, told[feature.name]) if feature.name in told else feature.default
-                parts.append(key_part(feature, value, feature.name))
-            except ValueError as exc:
-                reason = f"{feature} is part of a key: it has to be given as an attribute, with a value that can be one"
-                raise self.source.fault(reason) from exc
-        return ids.natural(shape.kind.ePackage.nsPrefix, shape.kind.name, parts)
 
     def _open(self, frame: Frame, names: list[str], values: list[str]) -> None:
         """Begin with an object: it can be referred to from now on, and has what its attributes say."""
@@ -238,7 +222,7 @@ class Reading:
         elif slot.role is Role.UNKEPT:
             self.notice(f"{slot.feature} is not stored: {value!r} is left out")
         elif slot.role is Role.UNKNOWN:
-            reason = f"{frame.shape} has no feature {split(name)[1]!r}{near(split(name)[1], frame.shape.attributes)}"
+            reason = f"{frame.shape} has no feature {split(name)[1]!r}{near(split(name)[1], frame.shape.kind.features)}"
             self.unsound(reason)
             uri, local = split(name)
             frame.keep({"attribute": f"{{{uri}}}{local}" if uri else local, "value": value})
@@ -256,7 +240,7 @@ class Reading:
         if frame.kept:
             cells[layout.ASIDE] = layout.aside(frame.kept)
         if frame.links:
-            self._note(frame)
+            frame.note(len(self.naming.prefix))
         is_root = self.frame is None
         if is_root or frame.links or frame.shape.waits:
             record = (frame.oid, frame.shape.number, frame.path, self.number, frame.line, cells, frame.links)
@@ -264,19 +248,6 @@ class Reading:
             (work.roots if is_root else work.rows).add(record, weight)
         else:
             work.writing.put(frame.oid, cells)
-
-    def _note(self, frame: Frame) -> None:
-        """Note which ends of links are named, so as to find those whose other end is not."""
-        slots, path, id_, at = frame.shape.slots, frame.path, frame.id, len(self.naming.prefix)
-        for number, texts in frame.links:
-            pair, side = slots[number].pair, slots[number].side
-            if pair is None:
-                continue
-            for text in texts:
-                own = path if text[at : at + 1] == "/" else id_
-                pair.sums[side] += hash((own, text) if side == 0 else (text, own))
-                if pair.features[0] is pair.features[1]:
-                    pair.sums[1] += hash((text, own))
 
     # what objects hold
 
@@ -349,7 +320,7 @@ class Reading:
         if slot is not None:
             frame.shape.elements[name] = slot
             return slot
-        missing = self.source.fault(f"{frame.shape} has no feature {local!r}{near(local, frame.shape.elements)}")
+        missing = self.source.fault(f"{frame.shape} has no feature {local!r}{near(local, frame.shape.kind.features)}")
         self.unknown(frame, missing, name, attributes)
         return None
 
@@ -357,10 +328,12 @@ class Reading:
         """The slot of an attribute that is no feature, or is one of a namespace."""
         role = special(name)
         local = split(name)[1]
-        if role is None and local != name and local in shape.attributes:
+        if role is not None:
+            slot = Slot(role, name)
+        elif local != name and local in shape.attributes:
             slot = shape.attributes[local]
         else:
-            slot = Slot(Role.UNKNOWN if role is None else role, name)
+            return Slot(Role.UNKNOWN, name)
         shape.attributes[name] = slot
         return slot
 
@@ -421,11 +394,3 @@ class Reading:
 
     def notice(self, text: str) -> None:
         self.work.notices.add(self.source.file, self.source.line, text)
-
-
-def _said(attributes: list[str]) -> str | None:
-    """The class that an element says it is of."""
-    for name in _TYPES:
-        if name in attributes[::2]:
-            return attributes[2 * attributes[::2].index(name) + 1]
-    return None

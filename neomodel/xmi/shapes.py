@@ -256,7 +256,7 @@ def _role(feature: EFeature) -> Role:
         return Role.CHILD
     if feature.reference:
         return Role.LINK
-    return Role.MAP if feature.value.type in FEATURE_MAPS else Role.VALUE
+    return Role.MAP if feature.many and feature.value.type in FEATURE_MAPS else Role.VALUE
 
 
 def _cell_of(feature: EFeature) -> Callable[[str], bytes | None]:

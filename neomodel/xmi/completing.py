@@ -17,7 +17,7 @@ Amend = Callable[[str, Slot, list[str]], Iterator[str]]
 """What a reference of an object holds, once its other ends are counted in; given what the file says of it."""
 
 
-class Resolving:
+class Completing:
     """Finds what texts name, and completes rows."""
 
     def __init__(self, work: Work, sources: list[Source]) -> None:
@@ -25,7 +25,6 @@ class Resolving:
         self._sources = sources
         self._found: dict[str, str] | None = None
         """What texts name that are found by searching only; None as long as there was no need to."""
-        self.waiting: list[tuple[str, str]] = []
         self.late: list[tuple[str, str, str]] = []
         """Roots whose container is told by themselves alone: their ids, those of the containers, and features."""
 
@@ -41,8 +40,8 @@ class Resolving:
             found = find(self._found[text]) if text in self._found else None
         return found
 
-    def tokens(self, record: Any) -> Iterator[tuple[Slot, list[str]]]:
-        """What each reference of a row holds, in the order of the file."""
+    def tokens(self, record: Any, *, told: bool = True) -> Iterator[tuple[Slot, list[str]]]:
+        """What each reference of a row holds, in the order of the file. What is odd is told, unless it is elsewhere."""
         oid, shape, _, file, line, cells, links = record
         merged: dict[int, list[str]] = {}
         for number, texts in links:
@@ -51,9 +50,10 @@ class Resolving:
         for number, texts in merged.items():
             slot = slots[number]
             if slot.role is Role.UP:
-                self._check_container(slot, oid, texts, cells, file, line)
+                if told:
+                    self._check_container(slot, oid, texts, cells, file, line)
                 continue
-            found = [self._token(slot, text, file, line) for text in texts]
+            found = [self._token(slot, text, file, line, told=told) for text in texts]
             if len(found) > 1 and not slot.many:
                 raise self._fault(file, line, f"{slot.feature} refers to one object, and here are {len(found)}")
             yield slot, found
@@ -80,7 +80,7 @@ class Resolving:
                 cells |= self._work.writing.held(oid, slot.feature, tokens)
         return cells  # type: ignore[no-any-return]
 
-    def _token(self, slot: Slot, text: str, file: int, line: int) -> str:
+    def _token(self, slot: Slot, text: str, file: int, line: int, *, told: bool) -> str:
         found = self.target(text)
         if found is not None:
             kind = self._work.shapes.marked(found).kind
@@ -95,7 +95,8 @@ class Resolving:
         reason = f"{slot.feature} refers to {fragment.lstrip('#')!r}, which is not there"
         if not self._work.lenient:
             raise self._fault(file, line, reason)
-        self._work.notices.add(self._sources[file].file, line, f"{reason}; the reference is kept as it is")
+        if told:
+            self._work.notices.add(self._sources[file].file, line, f"{reason}; the reference is kept as it is")
         return token(f"{MISSING}{self._sources[file].path.name}#{fragment.lstrip('#')}")
 
     def _check_container(self, slot: Slot, oid: str, texts: list[str], cells: Cells, file: int, line: int) -> None:
