@@ -110,8 +110,8 @@ class Model(RowAccess):
 
         Objects are referred to by the xmi:id they came with, by their attribute that is an id, or by their path; with
         `ids`, all have their own id as xmi:id. The file is an archive if its name ends in .zxmi or .zip; one that is
-        there is replaced once all is written. `progress` is called with numbers of objects. XMI has no place for
-        timelines: `NotWritable` if there are any, unless `without_timelines`.
+        there is replaced once all is written. `progress` is called now and then with the number of objects so far. XMI
+        has no place for timelines: `NotWritable` if there are any, unless `without_timelines`.
         """
         from neomodel.xmi.exporting import export_xmi
 

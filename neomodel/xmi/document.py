@@ -66,7 +66,6 @@ class Document(Walk):
         self._fragments = fragments
         self._prefixes = prefixes
         self._progress = progress
-        self._told = 0
         self._forms: dict[tuple[bytes, bytes], Form] = {}
         self._segments: dict[EFeature, bytes] = {}
         self.writing = Writing(body, self._tell)
@@ -83,8 +82,7 @@ class Document(Walk):
 
     def _tell(self) -> None:
         self._fragments.settle()
-        self._progress(self.elements - self._told)
-        self._told = self.elements
+        self._progress(self.elements)
 
     def entered(self, parent: Frame, feature: EFeature, key: bytes, row: Row) -> Frame | None:
         assert isinstance(parent, Element)

@@ -103,7 +103,7 @@ def test_the_summary_tells_what_was_written(model: nm.Model, tmp_path: Path) -> 
     assert (done.model, done.file, done.elements, done.references) == ("m", str(tmp_path / "m.xmi"), 2, 3)
     assert done.notices == ()
     assert done.rate == done.elements / done.seconds > 0
-    assert sum(seen) == 2
+    assert seen[-1] == 2
 
 
 def test_a_model_is_written_as_it_was_at_a_time(repo: nm.Repository, model: nm.Model, tmp_path: Path) -> None:
