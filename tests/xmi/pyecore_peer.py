@@ -136,7 +136,12 @@ def _peer_text(value: Any) -> str | None:
     return str(getattr(value, "name", value))
 
 
-def content_of(model: Model) -> Content:
+def exactly(model: Model) -> Content:
+    """As `content_of`, with the order of what mirrors something else, which PyEcore does not keep."""
+    return content_of(model, ordered=True)
+
+
+def content_of(model: Model, *, ordered: bool = False) -> Content:
     """The same of a model of ours, by its objects."""
     objects: list[Any] = []
     for root in model.roots:
@@ -151,7 +156,7 @@ def content_of(model: Model) -> Content:
             values = list(one.eGet(feature.name)) if feature.many else [one.eGet(feature.name)]
             if feature.reference:
                 values = [numbers[value] for value in values if value is not None]
-                mirrored = feature.eOpposite is not None and not feature.containment
+                mirrored = feature.eOpposite is not None and not feature.containment and not ordered
                 values = sorted(values, key=str) if mirrored else values
             else:
                 values = [None if value is None else _our_text(feature, value) for value in values]

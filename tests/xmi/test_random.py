@@ -1,4 +1,4 @@
-"""Random models of random metamodels: what PyEcore reads of a file is what the model has."""
+"""Random models of random metamodels: what PyEcore reads of a file is what the model has, and so is what we read."""
 
 import tempfile
 from pathlib import Path
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import neomodel as nm
 from tests.objects.machine_metamodels import shapes
-from tests.xmi.pyecore_peer import Peer, content_of
+from tests.xmi.pyecore_peer import Peer, content_of, exactly
 from tests.xmi.random_models import URI, fill, fillings
 
 filled = shapes(URI).flatmap(lambda shape: st.tuples(st.just(shape), fillings(shape)))
@@ -29,6 +29,11 @@ def check_xmi(given: Any, *, ids: bool) -> None:
         assert Peer(shape.package).content(Path(folder) / "m.xmi") == expected
         assert done.elements == len(expected)
         assert done.notices == ()
+        repo.import_xmi(f"{folder}/m.xmi", model="again")
+        assert exactly(repo.open("again")) == exactly(model)
+        repo.open("again").export_xmi(f"{folder}/again.xmi")
+        if not ids:
+            assert Path(f"{folder}/again.xmi").read_bytes() == Path(f"{folder}/m.xmi").read_bytes()
 
 
 @given(filled, st.booleans())
