@@ -1,16 +1,16 @@
 """What is in an element: values, references that no attribute can hold, children, text between them."""
 
-import json
 from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING, Any
 
-from neomodel import codecs, layout
+from neomodel import codecs
 from neomodel.document_order import Page, long_list, pages_of
 from neomodel.errors import NotWritable
 from neomodel.kinds import EFeature
 from neomodel.long_cells import is_long
 from neomodel.stores import Row
 from neomodel.xmi import escaping
+from neomodel.xmi.aside import Aside, kept
 from neomodel.xmi.forms import Form, Part, Prefixes, Sort
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Contents:
         self._prefixes = prefixes
         self._timelines = timelines
 
-    def pages(self, key: bytes, row: Row, late: Late, inner: bytes) -> Iterator[Page]:
+    def pages(self, key: bytes, row: Row, late: Late, aside: Aside, inner: bytes) -> Iterator[Page]:
         """Write it all; yields the children that come between."""
         items = {part.feature.name: self._items(part, cell, key, row, inner) for part, cell in late}
         for part, cell in late:
@@ -82,9 +82,8 @@ class Contents:
                     yield item
                     self.feature = part.feature
         self.feature = None
-        for entry in _aside(row):
-            if "element" in entry:
-                self._add(inner + escaping.element(entry["element"]))
+        for sort, name, value in aside.contents:
+            self._add(kept(sort, name, value, inner))
 
     def _mapped(
         self, part: Part, cell: bytes, key: bytes, row: Row, items: dict[str, Iterator[bytes | Page]]
@@ -131,15 +130,13 @@ class Contents:
             self._add(b'"')
         return rest
 
-    def aside_attributes(self, row: Row) -> None:
+    def aside_attributes(self, aside: Aside) -> None:
         """Write the attributes that a lenient import kept."""
-        for entry in _aside(row):
-            if "attribute" in entry:
-                uri, _, name = entry["attribute"].rpartition("}")
-                tag = escaping.name(name)
-                if uri:
-                    tag = self._prefixes.of(uri[1:], "ns") + b":" + tag
-                self._add(b' %b="%b"' % (tag, escaping.quoted(entry["value"])))
+        for uri, name, value in aside.attributes:
+            tag = escaping.name(name)
+            if uri:
+                tag = self._prefixes.of(uri, "ns") + b":" + tag
+            self._add(b' %b="%b"' % (tag, escaping.quoted(value)))
 
     def opened(self, feature: EFeature, inner: bytes, token: bytes) -> bytes:
         """An element that leads to an object wherever it is; left open."""
@@ -189,11 +186,6 @@ class Contents:
             what = f"the timeline {feature} of object {self._model.name}/{key.decode()}"
             raise NotWritable(what, "XMI", "there is no place for timelines", "export without them")
         self.without += 1
-
-
-def _aside(row: Row) -> list[dict[str, str]]:
-    cell = row.get(layout.ASIDE)
-    return json.loads(cell) if cell is not None else []
 
 
 def _one_by_one(items: Iterator[bytes | Page]) -> Iterator[bytes | Page]:

@@ -11,10 +11,11 @@ from typing import IO, TYPE_CHECKING
 from neomodel import ids, layout
 from neomodel.document_order import Frame, Page, Walk, pages_of
 from neomodel.errors import CorruptRow, NeomodelError, NotWritable
-from neomodel.kinds import EFeature
+from neomodel.kinds import EClass, EFeature
 from neomodel.roots import ROOT_KIND, ROOTS
 from neomodel.stores import Row
 from neomodel.xmi import escaping
+from neomodel.xmi.aside import Aside, kept
 from neomodel.xmi.contents import PIECES, Contents, Late, Writing
 from neomodel.xmi.forms import Form, Part, Prefixes, Sort
 from neomodel.xmi.fragments import Fragments
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from neomodel.model import Model
 
 _NOTHING: Iterator[Page] = iter(())
+_NO_ASIDE = Aside({})
 _UNUSUAL = b"\0@\xff"  # what cells begin with that hold no reference, one to elsewhere, or a long list
 _INDENTED = 50  # levels; beyond, the space would be more than the text
 _SPACES = [b"\n" + b"  " * depth for depth in range(_INDENTED)]
@@ -62,6 +64,10 @@ class Document(Walk):
         super().__init__(model)
         self.elements = 0
         self.roots = 0
+        self.outdated = 0
+        """How many values were kept aside, and their features have others by now."""
+        self.wrapped = False
+        """Whether all of it lies in an element of its own, as several roots do."""
         self._own_ids = own_ids
         self._fragments = fragments
         self._prefixes = prefixes
@@ -76,8 +82,12 @@ class Document(Walk):
         """Write everything."""
         key = ids.ROOT.encode()
         row = self.rows.get(key)
-        several = sum(len(page) for page in pages_of(self.model, key, row, ROOTS)) != 1
-        self.walk(Element(key, self.children(key, row, ROOT_KIND), b"", int(several)))
+        aside = self._aside(key, row, None)
+        self.wrapped = bool(aside.contents) or sum(len(page) for page in pages_of(self.model, key, row, ROOTS)) != 1
+        self.walk(Element(key, self.children(key, row, ROOT_KIND), b"", int(self.wrapped)))
+        self.wrapped = bool(aside.contents) or self.roots != 1
+        for sort, name, value in aside.contents:
+            self.out.append(kept(sort, name, value, _SPACES[1]))
         self.writing.flush()
 
     def _tell(self) -> None:
@@ -104,7 +114,8 @@ class Document(Walk):
         mapped = form.maps and any(part.column in row for part in form.maps)
         parts = self.contents.mapped_parts(form, key, row) if mapped else form.parts
         late = self._attributes(form, parts, key, row, path)
-        if not late and layout.ASIDE not in row:
+        aside = self._aside(key, row, form.kind) if layout.ASIDE in row else _NO_ASIDE
+        if not late and not aside.contents:
             out.append(b"/>")
             return None
         if parent.depth >= DEPTH - 1:
@@ -116,18 +127,29 @@ class Document(Walk):
             element.inner = b""  # space would be text
         else:
             element.outer = parent.inner
-        element.pages = self._pages(key, row, late, element.inner)
+        element.pages = self._pages(key, row, late, aside, element.inner)
         return element
 
-    def _pages(self, key: bytes, row: Row, late: Late, inner: bytes) -> Iterator[Page]:
+    def _pages(self, key: bytes, row: Row, late: Late, aside: Aside, inner: bytes) -> Iterator[Page]:
         found = []
         for part, cell in late:
             if part[1] != Sort.CHILDREN or cell[:1] in _UNUSUAL:
                 break
             found.append((part[5], cell.split(b",")))
-        if len(found) == len(late) and layout.ASIDE not in row:
+        if len(found) == len(late) and aside is _NO_ASIDE:
             return iter(found)  # as nearly always
-        return self._checked(key, row, self.contents.pages(key, row, late, inner))
+        return self._checked(key, row, self.contents.pages(key, row, late, aside, inner))
+
+    def _aside(self, key: bytes, row: Row, kind: EClass | None) -> Aside:
+        """What was kept aside of an object; its attributes are written, unless it is the whole file's."""
+        try:
+            aside = Aside(row, kind)
+            self.outdated += aside.outdated
+            if kind is not None:
+                self.contents.aside_attributes(aside)
+        except (ValueError, KeyError) as exc:
+            raise self._fault(key, None, b"", ValueError(str(exc))) from exc
+        return aside
 
     def left(self, frame: Frame) -> None:
         assert isinstance(frame, Element)
@@ -186,11 +208,6 @@ class Document(Walk):
                 late.append((part, cell))
         if late:
             late = self.contents.long_attributes(key, row, late)
-        if layout.ASIDE in row:
-            try:
-                self.contents.aside_attributes(row)
-            except ValueError as exc:
-                raise self._fault(key, None, b"", exc) from exc
         return late
 
     def _identity(self, key: bytes, name: bytes) -> bytes:

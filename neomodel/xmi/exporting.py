@@ -78,27 +78,30 @@ def export_xmi(
                 _write(stream, body, document, resolver, prefixes)
         finally:
             places.close()
+    told = notices("XMI", timelines=document.contents.without, lost=resolver.lost, example=resolver.example)
+    if document.outdated:
+        told += (f"{document.outdated:,} values that were kept aside were left out: their features have others by now",)
     return Export(
         model.name,
         os.fspath(target) if isinstance(target, str | os.PathLike) else "-",
         document.elements,
         resolver.references,
         time.perf_counter() - began,
-        notices("XMI", timelines=document.contents.without, lost=resolver.lost, example=resolver.example),
+        told,
     )
 
 
 def _write(stream: IO[bytes], body: IO[bytes], document: Document, resolver: Resolver, prefixes: Prefixes) -> None:
     declarations = _declarations(prefixes)
     stream.write(b'<?xml version="1.0" encoding="UTF-8"?>')
-    if document.roots != 1:
-        stream.write(b"\n<xmi:XMI%b%b" % (declarations, b">" if document.roots else b"/>"))
+    if document.wrapped:
+        stream.write(b"\n<xmi:XMI%b>" % declarations)
     for piece in pieces(body):
         text = resolver.filled(piece)
-        if document.elements and b"\6" in text:
-            text = text.replace(b"\6", declarations if document.roots == 1 else b"")
+        if b"\6" in text:
+            text = text.replace(b"\6", b"" if document.wrapped else declarations)
         stream.write(text)
-    stream.write(b"\n</xmi:XMI>\n" if document.roots > 1 else b"\n")
+    stream.write(b"\n</xmi:XMI>\n" if document.wrapped else b"\n")
 
 
 def _declarations(prefixes: Prefixes) -> bytes:

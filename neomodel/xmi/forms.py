@@ -8,15 +8,14 @@ from neomodel import codecs, layout
 from neomodel.codecs import Codec
 from neomodel.errors import NotWritable
 from neomodel.kinds import EClass, EEnum, EFeature
-from neomodel.metamodel import ECORE, TypeName
 from neomodel.packages import EPackage
 from neomodel.stores import Row
 from neomodel.xmi import escaping
+from neomodel.xmi.shapes import FEATURE_MAPS
 
 Raw = Callable[[bytes], bytes | None]
 """From the cell of a single value to its text, before it is escaped; None for None."""
 
-FEATURE_MAP = TypeName(ECORE, "EFeatureMapEntry")
 _TAKEN = {"xmi", "xsi"}
 _ELEMENTS = {"href", "xmlns"}
 """Features of these names are no attributes: to readers those would mean something else."""
@@ -130,7 +129,7 @@ def _sort(feature: EFeature) -> Sort:
         return Sort.TIMELINE
     if feature.reference:
         return Sort.CHILDREN if feature.containment else Sort.LINKS
-    if feature.value.type == FEATURE_MAP and feature.many:
+    if feature.value.type in FEATURE_MAPS and feature.many:
         return Sort.MAP
     return Sort.VALUES if feature.many else Sort.VALUE
 

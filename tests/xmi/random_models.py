@@ -36,7 +36,7 @@ def fillings(draw: Any, shape: Shape) -> list[dict[str, Any]]:
         kind = draw(st.sampled_from(shape.concrete))
         values = {}
         for feature in shape.features(kind):
-            if feature.transient or feature.type.name == "EFeatureMapEntry" or not draw(st.booleans()):
+            if feature.transient or feature.type.name.startswith("EFeatureMap") or not draw(st.booleans()):
                 continue
             if isinstance(feature, Attribute):
                 one = values_for_xml(feature.type)

@@ -63,7 +63,7 @@ def test_several_roots_lie_in_an_element_of_xmi(model: nm.Model, written: Writte
 
 
 def test_no_root_is_an_empty_document(model: nm.Model, written: Written) -> None:
-    assert written() == f"<xmi:XMI {XMI}/>\n"
+    assert written() == f"<xmi:XMI {XMI}>\n</xmi:XMI>\n"
 
 
 def test_a_prefix_that_is_taken_gets_a_number(repo: nm.Repository, model: nm.Model, written: Written) -> None:

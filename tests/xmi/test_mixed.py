@@ -86,10 +86,52 @@ def test_what_is_no_entry_is_refused(entry: str, told: str, letters: Any, model:
         model.export_xmi(tmp_path / "m.xmi")
 
 
+def test_attributes_text_and_values_that_were_kept_aside_find_their_places(
+    letters: Any, model: nm.Model, written: Callable[..., str], tmp_path: Path
+) -> None:
+    part, letter = letters.Part(n="a"), letters.Letter(to="you")
+    model.roots.append(letter)
+    letter.part.append(part)
+    keep(model, nm.oid(part), {"attribute": "odd", "value": "1"})
+    keep(
+        model,
+        nm.oid(letter),
+        {"attribute": "to", "value": "outdated"},
+        {"attribute": "line", "value": "<"},
+        {"attribute": "#text", "value": "t&"},
+    )
+
+    assert written() == (
+        f'{HEAD} xmlns:letters="{URI}" to="you">\n'
+        '  <part n="a" odd="1"/>\n  <line>&lt;</line>t&amp;\n</letters:Letter>\n'
+    )
+    told = "1 values that were kept aside were left out: their features have others by now"
+    assert model.export_xmi(tmp_path / "m.xmi").notices == (told,)
+
+
+def test_what_was_kept_of_the_file_is_written_beside_the_roots(
+    letters: Any, model: nm.Model, written: Callable[..., str]
+) -> None:
+    model.roots.append(letters.Letter(to="you"))
+    keep(model, "ROOT", {"element": "<odd/>"})
+
+    assert written() == (
+        f'<xmi:XMI xmi:version="2.0" xmlns:xmi="http://www.omg.org/XMI" xmlns:letters="{URI}">\n'
+        '  <letters:Letter to="you"/>\n  <odd/>\n</xmi:XMI>\n'
+    )
+
+
+def keep(model: nm.Model, oid: str, *entries: dict[str, str]) -> None:
+    model.table.put_many([Mutation(oid.encode(), {layout.ASIDE: layout.aside(list(entries))})])
+
+
 @pytest.mark.parametrize(
     "aside",
     [
         b"[",
+        b"7",
+        b'["a"]',
+        b'[{"attribute": "a"}]',
         b'[{"attribute": "a b", "value": "1"}]',
         b'[{"attribute": "a", "value": "\\u0000"}]',
         b'[{"element": "<a>"}]',
