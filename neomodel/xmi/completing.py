@@ -85,32 +85,33 @@ class Completing:
         if found is not None:
             kind = self._work.shapes.marked(found).kind
             if not slot.takes(kind):
-                raise self._fault(
-                    file, line, f"{slot.feature} refers to objects of {slot.feature.eType}; {text!r} is one of {kind}"
-                )
+                wrong = f"{self._work.files.fragment(text)!r} is one of {kind}"
+                reason = f"{slot.feature} refers to objects of {slot.feature.eType}; {wrong}"
+                raise self._fault(file, line, reason)
             return found[1:]
         if text[:1] == MISSING:
             return token(text)
-        fragment = text[len(self._work.files.prefix(file)) :] if len(self._sources) > 1 else text
-        reason = f"{slot.feature} refers to {fragment.lstrip('#')!r}, which is not there"
+        fragment = self._work.files.fragment(text)
+        reason = f"{slot.feature} refers to {fragment!r}, which is not there"
         if not self._work.lenient:
             raise self._fault(file, line, reason)
         if told:
             self._work.notices.add(self._sources[file].file, line, f"{reason}; the reference is kept as it is")
-        return token(f"{MISSING}{self._sources[file].path.name}#{fragment.lstrip('#')}")
+        return token(f"{MISSING}{self._sources[file].path.name}#{fragment}")
 
     def _check_container(self, slot: Slot, oid: str, texts: list[str], cells: Cells, file: int, line: int) -> None:
         """What a child says of its container has to be so."""
         found = self.target(texts[0])
+        fragment = self._work.files.fragment(texts[0])
         place = cells[layout.CONTAINER]
         if found is None and texts[0][:1] != MISSING:
-            raise self._fault(file, line, f"{slot.feature} is {texts[0]!r}, which is not there")
+            raise self._fault(file, line, f"{slot.feature} is {fragment!r}, which is not there")
         if place == ids.ROOT.encode() and oid not in self._work.adopted:
             if found is not None:
                 self.late.append((oid, found[1:], slot.feature.eOpposite.name))
             return
         if found is None or found[1:].encode() != place:
-            raise self._fault(file, line, f"{slot.feature} is {texts[0]!r}, which is not where this object lies")
+            raise self._fault(file, line, f"{slot.feature} is {fragment!r}, which is not where this object lies")
 
     def _tell_twice(self, slot: Slot, tokens: list[str], file: int, line: int) -> None:
         number = len(tokens) - len(set(tokens))

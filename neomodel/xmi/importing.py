@@ -7,6 +7,7 @@ nobody can open it, and if the import fails, nothing of it is left.
 
 import time
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,10 +68,8 @@ def import_xmi(
     packages = _registered(repository, metamodel, notices)
     with repository.importing(name) as model:
         one = _Importing(model, sources, packages, notices, lenient=lenient, progress=progress)
-        try:
+        with closing(one):
             one.run()
-        finally:
-            one.close()
     return Import(name, one.work.elements, one.work.links, time.perf_counter() - began, notices.told())
 
 
@@ -138,11 +137,9 @@ class _Importing:
         if all(pair.even for pair in self.work.shapes.pairs):
             self._write(completing, None)
             return
-        ends = OppositeEnds(self.work, completing)
-        try:
+        with closing(OppositeEnds(self.work)) as ends:
+            ends.find(completing)
             self._write(completing, ends.amend)
-        finally:
-            ends.close()
 
     def _write(self, completing: Completing, amend: Amend | None) -> None:
         """Write what was put aside: first what lies in other objects, then the roots."""
@@ -177,7 +174,8 @@ class _Importing:
         """Objects of other files that are contained in some of these have to be there, and be roots."""
         work = self.work
         for text, oid in work.reserved.items():
-            raise InvalidFile(work.adopted[oid][3], f"it contains {text!r}, which is not there")
+            fault = "another object contains already" if work.targets.find(text) else "is not there"
+            raise InvalidFile(work.adopted[oid][3], f"it contains {work.files.fragment(text)!r}, which {fault}")
         if not work.adopted:
             return
         missing = dict(work.adopted)

@@ -31,6 +31,10 @@ class Files:
         """What the texts for objects of that file begin with."""
         return str(number) if len(self.paths) > 1 else ""
 
+    def fragment(self, text: str) -> str:
+        """What a text names in its file, as files write it."""
+        return (text.lstrip("0123456789") if len(self.paths) > 1 else text).removeprefix("#")
+
     def find(self, uri: str, base: str) -> tuple[int | None, bool]:
         """The number of the file that a URI means where a file at `base` says it; and whether only its name fits, since
         it names a place that files have since left."""

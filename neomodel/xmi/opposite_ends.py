@@ -28,7 +28,7 @@ UPDATE link SET gone = 1 WHERE pair = ? AND EXISTS (
 class OppositeEnds:
     """What has to be added to, and taken out of, references whose ends don't say the same."""
 
-    def __init__(self, work: Work, completing: Completing) -> None:
+    def __init__(self, work: Work) -> None:
         self._work = work
         self._folder = tempfile.TemporaryDirectory()
         self._database = sqlite3.connect(f"{self._folder.name}/links", isolation_level=None)
@@ -38,6 +38,9 @@ class OppositeEnds:
             "CREATE TABLE link (pair INTEGER, a TEXT, b TEXT, said_a INTEGER, said_b INTEGER, last INTEGER, "
             "gone INTEGER DEFAULT 0, PRIMARY KEY (pair, a, b)) WITHOUT ROWID"
         )
+
+    def find(self, completing: Completing) -> None:
+        """Look at all links whose ends may not say the same."""
         self._gather(completing)
         self._decide()
 
