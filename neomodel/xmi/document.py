@@ -94,8 +94,9 @@ class Document(Walk):
         self._fragments.settle()
         self._progress(self.elements)
 
-    def entered(self, parent: Frame, feature: EFeature, key: bytes, row: Row) -> Frame | None:
-        assert isinstance(parent, Element)
+    def entered(  # type: ignore[override]  # all frames here are elements
+        self, parent: Element, feature: EFeature, key: bytes, row: Row
+    ) -> Frame | None:
         name = row[layout.NSURI], row[layout.ECLASS]
         form = self._forms.get(name) or self._formed(name, row)
         out = self.out
@@ -151,13 +152,11 @@ class Document(Walk):
             raise self._fault(key, None, b"", ValueError(str(exc))) from exc
         return aside
 
-    def left(self, frame: Frame) -> None:
-        assert isinstance(frame, Element)
+    def left(self, frame: Element) -> None:  # type: ignore[override]
         self.out.append(frame.outer)
         self.out.append(frame.end)
 
-    def outside(self, parent: Frame, feature: EFeature, token: bytes) -> None:
-        assert isinstance(parent, Element)
+    def outside(self, parent: Element, feature: EFeature, token: bytes) -> None:  # type: ignore[override]
         self.out.append(self.contents.opened(feature, parent.inner, token))
 
     def _formed(self, name: tuple[bytes, bytes], row: Row) -> Form:
@@ -172,6 +171,7 @@ class Document(Walk):
         """Write what goes into the tag; returns the rest."""
         out, get, attribute = self.out, row.get, escaping.attribute
         late: Late = []
+        odd = False
         name = key if self._own_ids else get(layout.XMI_ID)
         if name is not None:
             name = self._identity(key, name)
@@ -206,7 +206,8 @@ class Document(Walk):
                 out.append(b"\1%b\2%b\3" % (tag, cell))
             else:
                 late.append((part, cell))
-        if late:
+                odd = odd or sort == 1
+        if odd:
             late = self.contents.long_attributes(key, row, late)
         return late
 
