@@ -20,8 +20,11 @@ Target = str | os.PathLike[str] | IO[bytes]
 
 
 def folder_of(target: Target) -> str | None:
-    """Where there is room for what a file needs while it is made."""
-    return str(Path(target).resolve().parent) if isinstance(target, str | os.PathLike) else None
+    """Where there is room for what a file needs while it is made: beside it, or where the system has it."""
+    if not isinstance(target, str | os.PathLike):
+        return None
+    path = Path(target).resolve()
+    return str(path.parent) if path.is_file() or not path.exists() else None
 
 
 def check(target: Target) -> None:
