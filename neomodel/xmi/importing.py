@@ -153,7 +153,8 @@ class _Importing:
                 feature = work.shapes.all[place[1]].slots[place[2]].name
                 record[5].update(layout.placed(place[0], feature))
             work.writing.put(record[0], completing.completed(record, amend))
-        work.writing.put(ids.ROOT, self._root_row())
+        if work.roots_found or work.kept:
+            work.writing.put(ids.ROOT, self._root_row())
         work.writing.flush()
         for oid, container, feature in completing.late:
             self._move(oid, container, feature)
