@@ -28,6 +28,7 @@ from neomodel.errors import (
     StoreUnavailable,
 )
 from neomodel.findings import Finding, Report
+from neomodel.graphs import to_networkx
 from neomodel.history import Change, Place, Revision, history
 from neomodel.leaving import Deleted, delete
 from neomodel.model import Model
@@ -90,4 +91,5 @@ __all__ = [
     "redo",
     "reference",
     "timeline",
+    "to_networkx",
 ]

@@ -51,6 +51,18 @@ class InvalidModel(NeomodelError, ValueError):
 
 
 @_error
+class NotWritable(NeomodelError, ValueError):
+    """Something that a file of that format has no place for: change it, or ask for it to be left out. There is no file
+    then, or the one that was there before."""
+
+    sentence = "{what} can't be written as {form}: {reason}; {remedy}"
+    what: str
+    form: str
+    reason: str
+    remedy: str
+
+
+@_error
 class InvalidFile(NeomodelError, ValueError):
     """A file that can't be read as what it should be: fix the file. `where` is its name, and the line."""
 

@@ -1,6 +1,6 @@
 """One model: a table of rows, seen as objects."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,8 @@ from neomodel.stores import Cells, Mutation, Row
 
 if TYPE_CHECKING:
     from neomodel.repository import Repository
+    from neomodel.xmi.exporting import Export
+    from neomodel.xmi.output import Target
 
 
 class Model(RowAccess):
@@ -93,6 +95,36 @@ class Model(RowAccess):
             element._neo.take(row, epoch)
             if all(element.eGet(name) == value for name, value in values.items()):
                 yield element
+
+    # out of it
+
+    def export_xmi(
+        self,
+        path: "Target",
+        progress: Callable[[int], None] | None = None,
+        *,
+        ids: bool = False,
+        without_timelines: bool = False,
+    ) -> "Export":
+        """Write the model to a file of XMI as EMF writes it, in constant memory: about n / 500 calls for n objects.
+
+        Objects are referred to by the xmi:id they came with, by their attribute that is an id, or by their path; with
+        `ids`, all have their own id as xmi:id. The file is an archive if its name ends in .zxmi or .zip; one that is
+        there is replaced once all is written. `progress` is called now and then with the number of objects so far. XMI
+        has no place for timelines: `NotWritable` if there are any, unless `without_timelines`.
+        """
+        from neomodel.xmi.exporting import export_xmi
+
+        return export_xmi(self, path, own_ids=ids, timelines=not without_timelines, progress=progress)
+
+    def export_json(self, path: "Target", *, ids: bool = False, without_timelines: bool = False) -> "Export":
+        """Write a small model to a file of JSON in the dialect of PyEcore's JsonResource; all of it is in memory then.
+
+        Otherwise as `export_xmi`; an xmi:id is written, as uuid, only if all objects have one.
+        """
+        from neomodel.xmi.json_writing import export_json
+
+        return export_json(self, path, own_ids=ids, timelines=not without_timelines)
 
     # objects by id
 

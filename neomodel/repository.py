@@ -186,6 +186,15 @@ class Repository:
 
         return import_xmi(self, paths, model, metamodel=metamodel, strict=strict, lenient=lenient, progress=progress)
 
+    def import_json(self, path: str | Path, *, model: str, metamodel: Iterable[Any] = ()) -> "Import":
+        """Read a file of JSON in the dialect of PyEcore's JsonResource into a new model, all of it in memory at first.
+
+        What makes no sense raises `InvalidFile`, and nothing is left of the model.
+        """
+        from neomodel.xmi.json_reading import import_json
+
+        return import_json(self, path, model, metamodel=metamodel)
+
     def _create_table(self, name: str) -> None:
         try:
             self.store.table(name).create(layout.FAMILIES, splits=ids.splits(self.store.breadth))

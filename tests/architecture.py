@@ -57,6 +57,8 @@ LAYERS = (
         "neomodel.history",
         "neomodel.repository",
         "neomodel.prefetching",
+        "neomodel.document_order",
+        "neomodel.graphs",
         "neomodel.xmi",
     ),
     (
@@ -96,6 +98,7 @@ MEANINGLESS = {"util", "utils", "helper", "helpers", "manager", "managers", "com
 BUILTINS = {
     "InvalidModel": [ValueError],
     "InvalidFile": [ValueError],
+    "NotWritable": [ValueError],
     "IncompatibleMetamodel": [ValueError],
     "MetamodelNotFound": [KeyError],
     "InvalidStore": [ValueError],

@@ -16,11 +16,11 @@ from neomodel.cli.app import command
 from neomodel.errors import StoreUnavailable
 
 PLANNED = {
-    "export": ["m", "a.xmi"],
     "register": ["a.ecore"],
 }
 WORKING = (
     "import",
+    "export",
     "models",
     "metamodels",
     "stats",

@@ -31,11 +31,15 @@ def import_(
     """Read .xmi files into a new model, in constant memory. They may refer to one another, in any order.
 
     What is odd is told on stderr, with file and line. If the import fails, nothing of the model is left.
+    One .json file, as PyEcore has it, is read the same way; for small models.
     """
     with connect(store) as repository, shares(f"importing {model}", "elements") as advance:
-        done = repository.import_xmi(
-            *files, model=model, metamodel=metamodel or (), strict=strict, lenient=lenient, progress=advance
-        )
+        if len(files) == 1 and files[0].suffix.lower() == ".json":
+            done = repository.import_json(files[0], model=model, metamodel=metamodel or ())
+        else:
+            done = repository.import_xmi(
+                *files, model=model, metamodel=metamodel or (), strict=strict, lenient=lenient, progress=advance
+            )
     for notice in done.notices:
         say(str(notice))
     rate = done.elements / max(done.seconds, 0.001)

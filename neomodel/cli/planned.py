@@ -5,15 +5,7 @@ from typing import Annotated
 
 import typer
 
-from neomodel.cli.frame import ModelName, StoreUrl
-
-
-def export(
-    name: ModelName,
-    out: Annotated[Path, typer.Argument(metavar="OUT.xmi", help="The file to write.", show_default=False)],
-    store: StoreUrl = "",
-) -> None:
-    """Write a model to one .xmi file, without loss and in constant memory."""
+from neomodel.cli.frame import StoreUrl
 
 
 def register(

@@ -47,14 +47,36 @@ def shares(what: str, unit: str) -> Iterator[Callable[[int, float], None]]:
         yield advance
 
 
-def _lines(what: str, unit: str) -> Callable[[int, float], None]:
+@contextmanager
+def pace(what: str, unit: str) -> Iterator[Callable[[int], None]]:
+    """As `shares`, where nobody knows how many there will be."""
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    if not sys.stderr.isatty():
+        line = _lines(what, unit)
+        yield lambda done: line(done, None)
+        return
+    columns = SpinnerColumn(), TextColumn("{task.description}: {task.fields[said]}"), TimeElapsedColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task, began = progress.add_task(what, total=None, said=""), time.monotonic()
+
+        def advance(done: int) -> None:
+            rate = done / max(time.monotonic() - began, 0.001)
+            progress.update(task, said=f"{done:,} {unit}, {rate:,.0f}/s")
+
+        yield advance
+
+
+def _lines(what: str, unit: str) -> Callable[[int, float | None], None]:
     began = said = time.monotonic()
 
-    def advance(done: int, share: float) -> None:
+    def advance(done: int, share: float | None) -> None:
         nonlocal said
         now = time.monotonic()
         if now - said >= _EVERY:
             said = now
-            print(f"{what}: {share:.0%}, {done:,} {unit}, {done / (now - began):,.0f}/s", file=sys.stderr, flush=True)
+            told = "" if share is None else f"{share:.0%}, "
+            print(f"{what}: {told}{done:,} {unit}, {done / (now - began):,.0f}/s", file=sys.stderr, flush=True)
 
     return advance
