@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from neomodel import codecs, layout
 from neomodel.codecs import Codec
 from neomodel.errors import FeatureNotFound, InvalidModel, near
-from neomodel.metamodel import ECORE, Class, Classifier, Enum, Feature, Reference, Timeline, TypeName
-from neomodel.xmltype import XML_TYPE
+from neomodel.metamodel import ECORE, Class, Classifier, DataType, Enum, Feature, Reference, Timeline, TypeName
+from neomodel.xmltype import EXTENDED, XML_TYPE
 
 if TYPE_CHECKING:
     from neomodel.packages import EPackage
@@ -129,14 +129,21 @@ class EClassifier:
 class EDataType(EClassifier):
     @cached_property
     def codec(self) -> Codec:
-        return data_codec(self.type_name, getattr(self.value, "instance_class", None))
+        assert isinstance(self.value, DataType)
+        return data_codec(self.value, self.ePackage.nsURI)
 
 
-def data_codec(type_: TypeName, instance_class: str | None) -> Codec:
-    """The codec of a data type, which stands for that Java class."""
-    by_name = {ECORE: codecs.codec, XML_TYPE: codecs.xml_codec}.get(type_.ns_uri)
-    found = by_name(type_.name) if by_name else None
-    return found or codecs.codec_of_java(instance_class)
+def data_codec(value: DataType, ns_uri: str) -> Codec:
+    """The codec of a data type of a package: by its name if that is Ecore's or XML's own, else by its Java class."""
+    by_name = {ECORE: codecs.codec, XML_TYPE: codecs.xml_codec}.get(ns_uri)
+    found = by_name(value.name) if by_name else None
+    if found is not None:
+        return found
+    found = codecs.codec_of_java(value.instance_class)
+    details = [detail for one in value.annotations if one.source == EXTENDED for detail in one.details]
+    for base in (text for key, text in details if key == "baseType" and text.startswith(f"{XML_TYPE}#")):
+        found = codecs.in_xml(found, base.removeprefix(f"{XML_TYPE}#"))
+    return found
 
 
 class EEnum(EClassifier):

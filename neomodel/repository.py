@@ -1,7 +1,9 @@
 """A store with the metamodels and models in it."""
 
+import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from os import PathLike
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -22,7 +24,7 @@ from neomodel.errors import (
     near,
 )
 from neomodel.kinds import EClass
-from neomodel.metamodel import Package
+from neomodel.metamodel import Class, Package
 from neomodel.model import Model
 from neomodel.objects import build
 from neomodel.packages import EPackage, link
@@ -35,6 +37,7 @@ from neomodel.vintages import Vintage, kind_in
 
 if TYPE_CHECKING:
     from neomodel.xmi.importing import Import
+    from neomodel.xmi.notices import Notice
 
 CACHE = 64 * 2**20
 
@@ -81,18 +84,44 @@ class Repository:
 
     # metamodels
 
-    def register(self, *packages: Any) -> Any:
+    def register(
+        self, *packages: Any, strict: bool = False, on_notice: "Callable[[Notice], object] | None" = None
+    ) -> Any:
         """Keep metamodels in the store, and return them ready for use, one or all.
 
-        Each is a package declared in Python or a `metamodel.Package`. What is stored already stays as it is if it is
-        the same; a change that existing objects survive is taken, another raises `IncompatibleMetamodel`.
+        Each is a package declared in Python, a `metamodel.Package`, or the path of an `.ecore` file. What is stored
+        already stays as it is if it is the same; a change that existing objects survive is taken, another raises
+        `IncompatibleMetamodel`.
+
+        Files may refer to one another and to what is registered; one that makes no sense raises `InvalidFile`, and so
+        does any oddity if `strict`. Otherwise each oddity is told to `on_notice`, or else logged as a warning. Of a
+        file with several packages those are returned that have classes.
         """
-        values = [_value(package) for package in packages]
-        self.registry.register(*values)
-        for given, value in zip(packages, values, strict=True):
-            self._use(given if isinstance(given, EPackage) else self._linked(value))
-        found = [self._packages[value.ns_uri] for value in values]
+        values = [_value(package) for package in packages if not isinstance(package, str | PathLike)]
+        paths = [package for package in packages if isinstance(package, str | PathLike)]
+        read = self._read(paths, values, strict, on_notice or _logged) if paths else []
+        self.registry.register(*values, *read)
+        given = iter(package for package in packages if not isinstance(package, str | PathLike))
+        for value, package in [*zip(values, given, strict=True), *((value, None) for value in read)]:
+            self._use(package if isinstance(package, EPackage) else self._linked(value))
+        shown = [value for value in read if _has_classes(value)] or read
+        found = [self._packages[value.ns_uri] for value in (*values, *shown)]
         return found[0] if len(found) == 1 else found
+
+    def _read(
+        self,
+        paths: "list[str | PathLike[str]]",
+        values: list[Package],
+        strict: bool,
+        said: "Callable[[Notice], object]",
+    ) -> list[Package]:
+        """The packages of files, which may refer to others that are given or registered. One scan."""
+        from neomodel.xmi.ecore_reading import read_ecore
+
+        read, notices = read_ecore(*paths, strict=strict, registered=[*self.registry.find(), *values])
+        for notice in notices:
+            said(notice)
+        return read
 
     def metamodel(self, ns_uri: str) -> EPackage:
         """The package of that namespace. Read from the store when first asked for; `MetamodelNotFound` if not there."""
@@ -288,9 +317,16 @@ def _value(package: Any) -> Package:
         return package
     if isinstance(package, EPackage):
         return package.value
-    if isinstance(package, str | Path):
-        raise InvalidValue("a metamodel", str(package), "a package; reading .ecore files is still to come")
-    raise InvalidValue("a metamodel", package, "a package declared in Python, or a neomodel.metamodel.Package")
+    expected = "a package declared in Python, a neomodel.metamodel.Package, or the path of an .ecore file"
+    raise InvalidValue("a metamodel", package, expected)
+
+
+def _has_classes(package: Package) -> bool:
+    return any(isinstance(found, Class) for part in package.with_subpackages() for found in part.classifiers)
+
+
+def _logged(notice: "Notice") -> None:
+    logging.getLogger(__name__).warning("%s", notice)
 
 
 _restored: dict[str, Repository] = {}

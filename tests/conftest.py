@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, settings
 from tests.cli_fixture import city, refused, repository, run  # noqa: F401  fixtures
 from tests.cluster_fixture import hbase, hbase3, hbase_tls  # noqa: F401  fixtures: from here all modules share one of each
 from tests.stores.kinds import KINDS
+from tests.xmi.ecore_files import read_ecores  # noqa: F401  a fixture
 
 # Seconds belong to benchmarks: a test must not fail because the machine is busy.
 settings.register_profile("busy machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -6,7 +6,7 @@ import typer
 from typer.main import get_command
 
 from neomodel import __version__
-from neomodel.cli import check, cluster, exporting, importing, models, planned, show, stats
+from neomodel.cli import check, cluster, exporting, importing, models, show, stats
 from neomodel.cli.frame import Commands, StoreBefore
 
 app = typer.Typer(
@@ -77,7 +77,12 @@ _commands.add(
 _commands.add(models.drop, "neomodel drop jdt", "neomodel drop jdt --yes", panel=_LOOK)
 
 _METAMODELS = "Metamodels"
-_commands.add(planned.register, "neomodel register java.ecore", panel=_METAMODELS, needs="the reader of .ecore files")
+_commands.add(
+    models.register,
+    "neomodel register java.ecore",
+    "neomodel register base.ecore java.ecore --strict",
+    panel=_METAMODELS,
+)
 _commands.add(models.metamodels, "neomodel metamodels", "neomodel metamodels --json", panel=_METAMODELS)
 
 _cluster = typer.Typer(

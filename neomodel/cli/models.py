@@ -4,12 +4,14 @@ import datetime
 import difflib
 import json
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from neomodel.cli.frame import AsJson, ModelName, Refused, StoreUrl, say
 from neomodel.cli.grid import print_grid
+from neomodel.errors import InvalidStore
 from neomodel.metamodel import Class, Package
 from neomodel.repository import Repository, connect
 
@@ -30,6 +32,39 @@ def models(store: StoreUrl = "", as_json: AsJson = False) -> None:
         print(*names, sep="\n", end="\n" if names else "")
 
 
+def register(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE.ecore", help="The metamodels to read.", show_default=False)
+    ],
+    store: StoreUrl = "",
+    strict: Annotated[bool, typer.Option("--strict", help="Refuse files that there is something odd about.")] = False,
+) -> None:
+    """Store metamodels, or a new version of them, beside the models.
+
+    Files may refer to one another if they are given together, and to metamodels
+    that are registered already. What is odd about a file is told on stderr, with
+    its line, and with what was made of it.
+    """
+    notices: list[str] = []
+    with _opened(store, files, strict) as repository:
+        found = repository.register(*files, strict=strict, on_notice=lambda notice: notices.append(str(notice)))
+    for notice in notices:
+        say(notice)
+    for package in found if isinstance(found, list) else [found]:
+        print(f"{package.nsURI}: {_counted(package.value)}")
+
+
+def _opened(store: str, files: list[Path], strict: bool) -> Repository:
+    """The repository, made if it is not there; but not for files that make no sense."""
+    try:
+        return connect(store, create=False)
+    except InvalidStore:
+        from neomodel.xmi.ecore_reading import read_ecore
+
+        read_ecore(*files, strict=strict)
+        return connect(store)
+
+
 def metamodels(store: StoreUrl = "", as_json: AsJson = False) -> None:
     """List the metamodels that are registered: the newest version of each, and since when it is there.
 
@@ -45,13 +80,21 @@ def metamodels(store: StoreUrl = "", as_json: AsJson = False) -> None:
         print_grid(list(found[0]), lines, numbers=("classes", "version"))
 
 
+def _classes(package: Package) -> int:
+    return sum(isinstance(kind, Class) for part in package.with_subpackages() for kind in part.classifiers)
+
+
+def _counted(package: Package) -> str:
+    count = _classes(package)
+    return f"{count} class{'' if count == 1 else 'es'}"
+
+
 def _described(version: int, time: int, package: Package) -> dict[str, Any]:
-    kinds = [kind for part in package.with_subpackages() for kind in part.classifiers if isinstance(kind, Class)]
     since = datetime.datetime.fromtimestamp(time // 1_000_000, datetime.UTC)
     return {
         "ns_uri": package.ns_uri,
         "name": package.name,
-        "classes": len(kinds),
+        "classes": _classes(package),
         "version": version,
         "registered": since.isoformat().replace("+00:00", "Z"),
     }

@@ -13,7 +13,7 @@ from neomodel.codecs.cells import (
 from neomodel.codecs.ecore import NAMES, codec, codec_of_java
 from neomodel.codecs.keys import key_text
 from neomodel.codecs.texts import enum_codec
-from neomodel.codecs.xml_types import xml_codec
+from neomodel.codecs.xml_types import in_xml, xml_codec
 
 __all__ = [
     "NAMES",
@@ -28,6 +28,7 @@ __all__ = [
     "encode_refs",
     "encode_single",
     "enum_codec",
+    "in_xml",
     "key_text",
     "xml_codec",
 ]

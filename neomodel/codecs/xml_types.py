@@ -42,6 +42,15 @@ def xml_codec(name: str) -> Codec | None:
     return _BY_NAME.get(name)
 
 
+def in_xml(found: Codec, base: str) -> Codec:
+    """The codec of a data type that a schema derives from one of XML's, which is named as schemas do: `base64Binary`.
+    Its values are the same, their text is as that one's."""
+    like = _BY_NAME.get(base[:1].upper() + base[1:])
+    if like is None or like.check is not found.check:
+        return found
+    return attrs.evolve(found, from_text=like.from_text, to_text=like.to_text)
+
+
 def _made(name: str, like: str) -> Codec:
     found = codec(like)
     assert found is not None

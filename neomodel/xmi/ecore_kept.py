@@ -7,6 +7,7 @@ with the name of an element (`eOperations`, `eTypeParameters` ...) holds that el
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -29,6 +30,8 @@ MARKS = "marks"
 """Which marks were taken off a feature whose values are told by a feature map."""
 
 _HELD = {"eAnnotations", "eClassifiers", "eSubpackages", "eStructuralFeatures", "eLiterals", "details"}
+
+_NAME = re.compile(r"[A-Za-z_][\w.-]*")
 
 Packed = dict[str, Any]
 
@@ -114,6 +117,16 @@ def _loaded(text: str, where: str, name: str) -> Packed:
         plain = json.loads(text)
     except (ValueError, RecursionError) as exc:
         raise InvalidModel(where, f"its annotation {SOURCE} has a {name!r} that is no JSON ({exc})") from exc
-    if not isinstance(plain, dict):
-        raise InvalidModel(where, f"its annotation {SOURCE} has a {name!r} that is no object")
-    return plain
+    if not _is_packed(plain):
+        raise InvalidModel(where, f"its annotation {SOURCE} has a {name!r} that is no element of Ecore")
+    return plain  # type: ignore[no-any-return]
+
+
+def _is_packed(plain: Any) -> bool:
+    if not isinstance(plain, dict) or not all(_NAME.fullmatch(name) for name in plain):
+        return False
+    return all(
+        isinstance(held, str)
+        or (isinstance(held, list) and (all(isinstance(one, str) for one in held) or all(map(_is_packed, held))))
+        for held in plain.values()
+    )

@@ -71,6 +71,8 @@ class Links:
             if _TYPED.fullmatch(word) and words and not type_:
                 type_ = f"{word} "
                 continue
+            if len(wanted) == 1:
+                type_ = ""  # it says nothing more
             target = self.target(node, word, wanted)
             if target is None and words:
                 word, target, words = self._spaced(node, word, words, wanted)
@@ -110,21 +112,35 @@ class Links:
         if file is not None:
             return self._in_file(file, fragment, wanted)
         package = self._given.get(uri) or self._given.get(unquote(uri))
-        if package is not None:
-            return self._found([package], fragment, wanted)
+        found = self._found([package], fragment, wanted) if package is not None else None
+        if found is not None:
+            return found
         known = self._package(uri)
         return None if known is None else self._in_package(known, [unquote(name) for name in _segments(fragment)[1:]])
 
     def beside(self, node: Node, text: str) -> str | None:
-        """The file that a reference is into, if that lies there but was not given."""
-        uri = text.rpartition(" ")[2].partition("#")[0]
-        if not uri or _SCHEME.match(uri):
+        """The files to be given too, if a reference is into one that lies there but was not given."""
+        if not self._lies_there(node, text):
             return None
+        found: dict[str, None] = {}
+        ahead = [*node.file.roots]
+        for one in ahead:
+            ahead += one.children
+            words = [one.href or "", *(word for value in one.values.values() for word in value.split())]
+            words += [href for links in one.links.values() for href in links]
+            found |= dict.fromkeys(word.partition("#")[0] for word in words if self._lies_there(one, word))
+        return " ".join(found)
+
+    def _lies_there(self, node: Node, text: str) -> bool:
+        text = text.rpartition(" ")[2]
+        uri, separator, _ = text.partition("#")
+        if not separator or not uri or _SCHEME.match(uri) or self.target(node, text) is not None:
+            return False
         path = node.file.path.parent / unquote(uri)
         try:
-            return uri if path.is_file() and path.resolve() not in self._files else None
+            return path.is_file() and path.resolve() not in self._files
         except (OSError, ValueError):
-            return None  # no path of this system
+            return False  # no path of this system
 
     def address(self, node: Node) -> str:
         """Namespace and path of an element."""

@@ -61,6 +61,13 @@ class Packer:
                 below = _step(feature, _kind(feature), f"@eStructuralFeatures.{position}")
                 self._addresses[type_, feature.name] = f"{here}/{below}"
 
+    def has(self, ns_uri: str, fragment: str) -> bool:
+        """Whether a package has the classifier that the path of a reference begins with."""
+        return any(
+            type_.ns_uri == ns_uri and f"{fragment}/".startswith(f"//{here}/")
+            for (type_, _), here in self._addresses.items()
+        )
+
     # packages and classifiers
 
     def package(self, package: Package) -> Packed:
@@ -193,6 +200,8 @@ def _restore(made: Packed, found: Kept) -> None:
 
 def _generic_supers(supers: list[str], generic: list[Packed]) -> list[Packed]:
     """All super types as generic ones, in order."""
+    if {*supers} <= {text for one in generic for text in one.get("eClassifier", [])}:
+        return generic
     given: dict[str, Packed] = {}
     for one in generic:
         for text in one.get("eClassifier", []):

@@ -122,7 +122,7 @@ def _readable(feature: Feature, found: Classifier | None) -> bool:
     if not isinstance(found, DataType):
         return True
     try:
-        data_codec(feature.type, found.instance_class).from_text(text)
+        data_codec(found, feature.type.ns_uri).from_text(text)
     except ValueError:
         return False
     return True
@@ -214,9 +214,8 @@ def _mend_hidden(draft: Draft, reader: Reader) -> bool:
 def _drop_opposite(type_: TypeName, reference: Reference, reason: str, draft: Draft, reader: Reader) -> None:
     node = reader.features[type_, reference.name]
     reader.say(node, f"{reason}; the opposite is left out")
-    for text in reader.written(node, "eOpposite"):
+    for text in reader.written(node, "eOpposite") or [""]:
         draft.change(type_, reference.name, ("eOpposite", text), opposite=None)
-    draft.change(type_, reference.name, ("eOpposite", ""), opposite=None)
 
 
 def _hide(draft: Draft, reader: Reader) -> None:

@@ -140,6 +140,9 @@ class _Builder:
             return
         ended = self._stack.pop()
         above = self._stack[-1] if self._stack else None
+        if isinstance(ended, Node):
+            order = [*children_of(ended.kind)]  # as EMF has them, whatever their order in the file
+            ended.children.sort(key=lambda child: order.index(child.tag) if child.tag in order else 0)
         if isinstance(ended, Node) or not isinstance(above, Node):
             self._say_text()
             return
@@ -196,11 +199,11 @@ class _Builder:
             return allowed[0]
         prefix, _, kind = type_.rpartition(":")
         uri = self._source.namespace(prefix)
-        if uri is None and prefix:
-            raise self._source.fault(f"the prefix {prefix} of the type {type_} stands for nothing")
+        if uri is None:
+            raise self._source.fault(f"the type {type_} is of no package: its prefix {prefix!r} stands for nothing")
         if uri != ECORE:
             if local == "contents" or above.kind not in ATTRIBUTES:
-                return f"{uri or ''}#{kind}"
+                return f"{uri}#{kind}"
             raise self._source.fault(f"{local} has the type {type_}, expected one of Ecore's: {_said(allowed)}")
         if above.kind in ATTRIBUTES and kind not in allowed:
             raise self._source.fault(f"{local} has the type {type_}, expected {_said(allowed)}{near(kind, allowed)}")
@@ -218,7 +221,7 @@ class _Builder:
             elif uri not in ("", ECORE):
                 if uri != _XML:
                     self._say(f"the attribute {local} of {uri} is none of Ecore's; it is left out")
-            elif local == "href" and node.parent is not None:
+            elif local == "href" and node.tag in ("eClassifiers", "eSubpackages"):
                 node.href = value
             elif own and local not in known:
                 raise self._source.fault(f"{node.kind} has no {local!r}{near(local, known)}")

@@ -17,7 +17,6 @@ from neomodel.xmi.source import XMI, XSI
 _HEAD = f'xmi:version="2.0" xmlns:xmi="{XMI}" xmlns:xsi="{XSI}" xmlns:ecore="{ECORE}"'
 _ESCAPED = {'"': "&quot;", "\n": "&#xA;", "\r": "&#xD;", "\t": "&#x9;"}
 _NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_PLAIN = ("eSuperTypes", "eOpposite", "eKeys", "eTypeParameter")  # whose targets are all of one kind
 
 
 def write_ecore(packages: Package | Iterable[Package], path: str | os.PathLike[str]) -> None:
@@ -70,9 +69,9 @@ class _Writer:
         uri, _, local = kind.rpartition("#")
         words = [tag, *([head] if head else [])]
         if uri:
-            words += [f"xmlns:held={_quoted(uri)}", f'xsi:type="held:{local}"']
+            words += [f"xmlns:held={_quoted(uri)}", f"xsi:type={_quoted(f'held:{local}')}"]
         elif kind != usual:
-            words.append(f'xsi:type="ecore:{kind}"')
+            words.append(f"xsi:type={_quoted(f'ecore:{kind}')}")
         words += [f"{name}={_quoted(text)}" for name, text in self._values(packed, kind)]
         below = [
             line
@@ -91,7 +90,8 @@ class _Writer:
         for name in sorted(packed, key=lambda name: order.index(name) if name in order else len(order)):
             found = packed[name]
             if name in references_of(kind) and isinstance(found, list):
-                yield name, " ".join(self._reference(name, text) for text in found)
+                typed = len(references_of(kind)[name]) != 1  # else it goes without saying
+                yield name, " ".join(self._reference(text, typed=typed) for text in found)
             elif isinstance(found, str) and name != KIND:
                 yield name, found
 
@@ -102,14 +102,17 @@ class _Writer:
         ]
         return sorted(found, key=lambda one: order.index(one[0]) if one[0] in order else len(order))
 
-    def _reference(self, name: str, text: str) -> str:
+    def _reference(self, text: str, *, typed: bool) -> str:
         """A reference as it is in this file."""
-        type_, _, address = text.partition(" ") if text.startswith("ecore:") else ("", "", text)
+        type_, _, address = text.partition(" ") if text.startswith("ecore:") and " " in text else ("", "", text)
         uri, separator, fragment = address.rpartition("#")
-        if separator and uri in self._places and type_:
+        here = uri in self._places and (
+            uri != ECORE or self._packer.has(uri, fragment)
+        )  # an Ecore of its own lacks some
+        if separator and here and type_:
             return f"#{self._places[uri]}{fragment[1:]}"
         address = f"{uri.replace(' ', '%20')}{separator}{fragment}"
-        return address if not type_ or name in _PLAIN else f"{type_} {address}"
+        return f"{type_} {address}" if type_ and typed else address
 
 
 def _quoted(text: str) -> str:

@@ -76,16 +76,9 @@ def import_xmi(
 def _registered(repository: "Repository", metamodel: Iterable[Any], notices: Notices) -> list[EPackage]:
     """The packages that were given, registered; or those that are there."""
     given = list(metamodel)
-    files = [one for one in given if isinstance(one, str | Path)]
-    if files:
-        from neomodel.xmi.ecore_reading import read_ecore
-
-        read, found = read_ecore(*files, strict=notices.strict)
-        notices.found += found
-        given = [*read, *(one for one in given if not isinstance(one, str | Path))]
     if not given:
         return [repository.metamodel(ns_uri) for ns_uri in repository.metamodels()]
-    registered = repository.register(*given)
+    registered = repository.register(*given, strict=notices.strict, on_notice=notices.found.append)
     return registered if isinstance(registered, list) else [registered]
 
 

@@ -90,6 +90,11 @@ NONSENSE = {
     "java.C.a | http://java#A and http://java#B have different features of that name": package(
         class_("A", attribute("a")), class_("B", attribute("a", "EInt")), class_("C", supers="A B")
     ),
+    "java.B.a | http://java#A has a feature of that name with an opposite, it can't be hidden": package(
+        class_("A", reference("a", "C", opposite="c")),
+        class_("C", reference("c", "A", opposite="a")),
+        class_("B", attribute("a"), supers="A", hides=["a"]),
+    ),
     "java.B | it has 2 id attributes, b, a, one is allowed": package(
         class_("A", attribute("a", id=True)), class_("B", attribute("b", id=True), supers="A")
     ),
@@ -182,6 +187,17 @@ SOUND = {
     "bounds": with_features(attribute("f", lower=2, upper=MANY), attribute("g", lower=1, upper=UNSPECIFIED)),
     "an inherited key": package(class_("A", attribute("a")), class_("B", supers="A", key=["a"])),
     "an equal feature again": package(class_("A", attribute("a")), class_("B", attribute("a"), supers="A")),
+    "a feature that hides an inherited one, also below": package(
+        class_("A", attribute("a")),
+        class_("B", attribute("a", "EInt"), supers="A", hides=["a"]),
+        class_("C", supers="B"),
+    ),
+    "features of two super types of which one hides the other": package(
+        class_("A", attribute("a")),
+        class_("B", attribute("a", "EInt")),
+        class_("C", supers="A B", hides=["a"]),
+        class_("D", supers="C A"),
+    ),
     "one id by two ways": package(
         class_("A", attribute("a", id=True)),
         class_("B", supers="A"),

@@ -1,0 +1,207 @@
+"""What `.ecore` files say and metamodels have no field for is kept; feature maps; what is none of Ecore's."""
+
+import json
+
+from neomodel.metamodel import (
+    ECORE,
+    Annotation,
+    Attribute,
+    Class,
+    Package,
+    TypeName,
+)
+from neomodel.xmi.ecore_kept import SOURCE
+from neomodel.xmltype import EXTENDED
+from tests.xmi.ecore_files import (
+    ANY,
+    SPACES,
+    STRING,
+    TEXT,
+    Read,
+    attribute,
+    class_,
+    ecore,
+    reference,
+    the_class,
+    the_feature,
+    told,
+)
+
+PLAIN = Package("p", "http://p", classifiers=[Class("A", features=[Attribute("n", TEXT)])])
+
+
+def kept(found: object) -> dict[str, object]:
+    """What is kept of an element beside its fields."""
+    details = [detail for one in found.annotations if one.source == SOURCE for detail in one.details]  # type: ignore[attr-defined]
+    return {name: json.loads(text) if text.startswith("{") else text for name, text in details}
+
+
+# what has no field
+
+
+def test_generics_are_erased_and_their_arguments_kept(read_ecores: Read) -> None:
+    (package,), notices = read_ecores(
+        ecore(
+            class_("Base", '<eTypeParameters name="T"><eBounds eClassifier="#//A"/></eTypeParameters>')
+            + class_(
+                "A",
+                '<eTypeParameters name="X"/>'
+                + reference("plain", "", '<eGenericType eTypeParameter="#//A/X"/>')
+                + reference("bound", "", '<eGenericType eTypeParameter="#//Base/T"/>')
+                + attribute(
+                    "list",
+                    "",
+                    f'<eGenericType eClassifier="ecore:EDataType {ECORE}#//EEList">'
+                    '<eTypeArguments><eUpperBound eClassifier="#//A"/></eTypeArguments></eGenericType>',
+                )
+                + '<eGenericSuperTypes eClassifier="#//Base"><eTypeArguments eClassifier="#//A"/></eGenericSuperTypes>',
+            )
+        )
+    )
+
+    assert the_feature(package, "A.plain").type == ANY
+    assert the_feature(package, "A.bound").type == TypeName("http://p", "A")
+    assert the_feature(package, "A.list").type == TypeName(ECORE, "EEList")
+    assert kept(the_feature(package, "A.list"))["eGenericType"] == {
+        "eClassifier": [f"ecore:EDataType {ECORE}#//EEList"],
+        "eTypeArguments": [{"eUpperBound": [{"eClassifier": ["ecore:EClass http://p#//A"]}]}],
+    }
+    assert the_class(package, "A").supers == (TypeName("http://p", "Base"),)
+    assert notices == []
+
+
+def test_operations_are_kept(read_ecores: Read) -> None:
+    (package,), notices = read_ecores(
+        ecore(
+            class_(
+                "A",
+                '<eOperations name="f" eType="#//A" upperBound="-1">'
+                f'<eParameters name="x" eType="{STRING}"/></eOperations>',
+            )
+        )
+    )
+
+    assert kept(the_class(package, "A")) == {
+        "eOperations": {
+            "name": "f",
+            "upperBound": "-1",
+            "eType": ["ecore:EClass http://p#//A"],
+            "eParameters": [{"name": "x", "eType": [STRING]}],
+        }
+    }
+    assert notices == []
+
+
+def test_annotations_are_kept_with_what_they_refer_to_and_hold(read_ecores: Read) -> None:
+    (package,), notices = read_ecores(
+        ecore(
+            """
+            <eAnnotations source="s" references="#//A">
+              <details key="k" value="v"/>
+              <eAnnotations source="inner"/>
+              <contents xsi:type="ecore:EAttribute" name="held"/>
+            </eAnnotations>
+            """
+            + class_("A")
+            + class_("B", reference("to", 'eType="#//A"'))
+        )
+    )
+
+    (found,) = package.annotations
+    assert (found.source, found.details, found.annotations[0]) == ("s", (("k", "v"),), Annotation("inner"))
+    assert kept(found) == {
+        "references": "ecore:EClass http://p#//A",
+        "contents": {"is": "EAttribute", "name": "held"},
+    }
+    assert notices == []
+
+
+def test_what_an_annotation_holds_is_referred_to_through_its_source(read_ecores: Read) -> None:
+    (package,), notices = read_ecores(
+        ecore(
+            '<eAnnotations source="a" references="#//A/%dup%/held"/>'
+            + class_(
+                "A", '<eAnnotations source="dup"><contents xsi:type="ecore:EReference" name="held"/></eAnnotations>'
+            )
+        )
+    )
+
+    assert kept(package.annotations[0])["references"] == "ecore:EReference http://p#//A/%dup%/held"
+    assert notices == []
+
+
+# feature maps and map entries
+
+
+def extended(**details: str) -> str:
+    entries = "".join(f'<details key="{key}" value="{value}"/>' for key, value in details.items())
+    return f'<eAnnotations source="{EXTENDED}">{entries}</eAnnotations>'
+
+
+MARKED = 'volatile="true" transient="true" derived="true"'
+MAP = f'eType="ecore:EDataType {ECORE}#//EFeatureMapEntry" upperBound="-1" unique="false"'
+
+
+def test_what_a_feature_map_tells_the_order_of_is_stored(read_ecores: Read) -> None:
+    (package,), notices = read_ecores(
+        ecore(
+            class_(
+                "A",
+                attribute("group", MAP, extended(kind="group", name="group:1"))
+                + attribute(
+                    "a", f'eType="{STRING}" upperBound="-1" {MARKED}', extended(kind="element", group="#group:1")
+                )
+                + attribute("other", f'eType="{STRING}" {MARKED}'),
+            )
+            + class_(
+                "M",
+                extended(kind="mixed", name="")
+                + attribute("mixed", MAP, extended(kind="elementWildcard", name=":mixed"))
+                + reference("a", f'eType="#//A" upperBound="-2" containment="true" {MARKED}', extended(kind="element"))
+                + attribute("any", f"{MAP} {MARKED}", extended(kind="elementWildcard", wildcards="##any")),
+            )
+        )
+    )
+
+    stored = [
+        f"{kind}.{one}"
+        for kind in "AM"
+        for one in ("group", "a", "other", "mixed", "any")
+        if any(
+            f.name == one and not f.volatile and not f.transient and not f.derived
+            for f in the_class(package, kind).features
+        )
+    ]
+    assert stored == ["A.group", "A.a", "M.a", "M.mixed"]
+    assert kept(the_feature(package, "A.a")) == {"marks": "volatile transient derived"}
+    assert notices == []
+
+
+def test_map_entries_are_classes_like_others(read_ecores: Read) -> None:
+    (package,), notices = read_ecores(
+        ecore(class_("E", attribute("key") + attribute("value"), 'instanceClassName="java.util.Map$Entry"'))
+    )
+
+    assert the_class(package, "E").instance_class == "java.util.Map$Entry"
+    assert notices == []
+
+
+def test_what_is_of_other_namespaces_is_left_out_with_a_notice(read_ecores: Read) -> None:
+    (package,), notices = read_ecores(
+        ecore(
+            "<xmi:Documentation><a><b/>text</a></xmi:Documentation>\n" + class_("A", attribute("n")),
+            'name="p" nsURI="http://p" xmlns:z="http://z" z:odd="1"',
+        )
+    )
+
+    assert package == PLAIN
+    assert told(notices) == [
+        "a.ecore:1: the attribute odd of http://z is none of Ecore's; it is left out",
+        "a.ecore:2: xmi:Documentation is no part of a metamodel; it is left out",
+    ]
+
+
+def test_a_schema_location_and_comments_are_passed_over(read_ecores: Read) -> None:
+    text = ecore("<!-- a --> " + class_("A", attribute("n"))).replace(SPACES, f'{SPACES} xsi:schemaLocation="a b"')
+
+    assert read_ecores(text) == ([PLAIN], [])
