@@ -202,6 +202,7 @@ class Repository:
         metamodel: Iterable[Any] = (),
         strict: bool = False,
         lenient: bool = False,
+        add: bool = False,
         progress: Callable[[int, float], None] | None = None,
     ) -> "Import":
         """Read files of XMI into a new model, in memory that does not grow with them; they may refer to one another.
@@ -209,11 +210,14 @@ class Repository:
         `metamodel` has .ecore files or packages; what is registered already need not be given. What is odd is told in
         the answer, or refused if `strict`. What the metamodel has no place for is refused, or kept aside if `lenient`.
         `progress` is called now and then with the number of elements, and the share of the files, that were read. If
-        it fails, nothing is left of the model.
+        it fails, nothing is left of the model. With `add` the model is one that is there: references that waited for
+        the files are resolved, and if it fails, it is left as it was.
         """
         from neomodel.xmi.importing import import_xmi
 
-        return import_xmi(self, paths, model, metamodel=metamodel, strict=strict, lenient=lenient, progress=progress)
+        return import_xmi(
+            self, paths, model, metamodel=metamodel, strict=strict, lenient=lenient, add=add, progress=progress
+        )
 
     def import_json(self, path: str | Path, *, model: str, metamodel: Iterable[Any] = ()) -> "Import":
         """Read a file of JSON in the dialect of PyEcore's JsonResource into a new model, all of it in memory at first.

@@ -12,7 +12,7 @@ from neomodel.repository import connect
 
 def import_(
     files: Annotated[list[Path], typer.Argument(metavar="FILE.xmi", help="What to read.", show_default=False)],
-    model: Annotated[str, typer.Option("--model", metavar="NAME", help="The new model's name.", show_default=False)],
+    model: Annotated[str, typer.Option("--model", metavar="NAME", help="The model's name.", show_default=False)],
     metamodel: Annotated[
         list[Path] | None,
         typer.Option(
@@ -26,6 +26,10 @@ def import_(
     lenient: Annotated[
         bool, typer.Option("--lenient", help="Keep aside what the metamodel has no place for, instead of refusing it.")
     ] = False,
+    add: Annotated[
+        bool,
+        typer.Option("--add", help="Add to a model that is there; what waited for these files finds them."),
+    ] = False,
     store: StoreUrl = "",
 ) -> None:
     """Read .xmi files into a new model, in constant memory. They may refer to one another, in any order.
@@ -38,7 +42,13 @@ def import_(
             done = repository.import_json(files[0], model=model, metamodel=metamodel or ())
         else:
             done = repository.import_xmi(
-                *files, model=model, metamodel=metamodel or (), strict=strict, lenient=lenient, progress=advance
+                *files,
+                model=model,
+                metamodel=metamodel or (),
+                strict=strict,
+                lenient=lenient,
+                add=add,
+                progress=advance,
             )
     for notice in done.notices:
         say(str(notice))

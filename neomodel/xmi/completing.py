@@ -7,6 +7,7 @@ from typing import Any
 from neomodel import ids, layout
 from neomodel.errors import InvalidFile
 from neomodel.stores import Cells
+from neomodel.xmi.earlier import MARK
 from neomodel.xmi.frames import Work
 from neomodel.xmi.links import MISSING, token
 from neomodel.xmi.searching import search
@@ -32,6 +33,8 @@ class Completing:
     def target(self, text: str) -> str | None:
         """The object that a text names: its id, after the mark of its class."""
         find = self._work.targets.find
+        if text[:1] == MARK:
+            return self._work.earlier.find(text) if self._work.earlier is not None else None
         found = find(text)
         if found is None and "#" in text:
             found = find(text.replace("#", "#=", 1))
@@ -55,6 +58,8 @@ class Completing:
                     self._check_container(slot, oid, texts, cells, file, line)
                 continue
             found = [self._token(slot, text, file, line, told=told) for text in texts]
+            if told:
+                self._note(oid, slot, texts, found)
             if len(found) > 1 and not slot.many:
                 raise self._fault(file, line, f"{slot.feature} refers to one object, and here are {len(found)}")
             yield slot, found
@@ -80,6 +85,15 @@ class Completing:
             if tokens:
                 cells |= self._work.writing.held(oid, slot.feature, tokens)
         return cells  # type: ignore[no-any-return]
+
+    def _note(self, oid: str, slot: Slot, texts: list[str], tokens: list[str]) -> None:
+        """Note what has to be looked after when the row is written."""
+        if any(token.startswith(ids.ELSEWHERE) for token in tokens):
+            self._work.wait(oid)
+        if slot.pair is not None and self._work.earlier is not None:
+            for text, found in zip(texts, tokens, strict=True):
+                if text[:1] == MARK:
+                    self._work.outward.append((oid, slot.name, found))
 
     def _token(self, slot: Slot, text: str, file: int, line: int, *, told: bool) -> str:
         found = self.target(text)
@@ -136,7 +150,7 @@ class Completing:
             for record in spool:
                 for _, texts in record[-1]:
                     for text in texts:
-                        if text[:1] != MISSING and "#" not in text and find(text) is None:
+                        if text[:1] not in (MISSING, MARK) and "#" not in text and find(text) is None:
                             prefix, slash, rest = text.partition("/")
                             missing.setdefault(int(prefix or 0), {})[slash + rest] = text
         found: dict[str, str] = {}

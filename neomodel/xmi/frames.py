@@ -8,6 +8,7 @@ import attrs
 from neomodel import ids, trees
 from neomodel.checks import same
 from neomodel.stores import Cells
+from neomodel.xmi.earlier import Earlier, waiting_cell
 from neomodel.xmi.links import Files
 from neomodel.xmi.notices import Notices
 from neomodel.xmi.row_writing import RowWriting
@@ -26,6 +27,8 @@ class Work:
     notices: Notices
     files: Files
     lenient: bool
+    earlier: Earlier | None = None
+    """What is in the model already, if the files are added to one."""
     roots_before: int = 0
     """How many roots the model has already."""
     targets: Targets = attrs.field(factory=Targets)
@@ -45,8 +48,23 @@ class Work:
     kept: list[dict[str, str]] = attrs.field(factory=list)
     """What was kept of the files that belongs to no object."""
 
+    taken: dict[str, tuple[str, str]] = attrs.field(factory=dict)
+    """Roots that were in the model, by their ids, and where they lie from now on: a container and a feature."""
+    outward: list[tuple[str, str, str]] = attrs.field(factory=list)
+    """Links to objects that were in the model, whose other ends are there: an id, the feature, the other id."""
+
+    def earlier_root(self, oid: str) -> bool:
+        """Whether an object that was in the model is a root there."""
+        return self.earlier is not None and self.earlier.is_root(oid)
+
+    def wait(self, oid: str) -> None:
+        """Note that the row of that id refers to a file that is not read."""
+        self.writing.put(ids.ROOT, {waiting_cell(oid): b"1"})
+
     def close(self) -> None:
         """Let go of temporary files."""
+        if self.earlier is not None:
+            self.earlier.close()
         self.targets.close()
         self.rows.close()
         self.roots.close()

@@ -6,20 +6,25 @@ nobody can open it, and if the import fails, nothing of it is left.
 """
 
 import time
-from collections.abc import Callable, Iterable
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from neomodel import ids, layout
+from neomodel.batches import batch
 from neomodel.errors import InvalidFile, InvalidValue
+from neomodel.long_cells import MANY
 from neomodel.model import Model
 from neomodel.packages import EPackage
 from neomodel.roots import ROOTS
-from neomodel.stores import VERSION, Cells, successor
+from neomodel.stores import VERSION, successor
+from neomodel.xmi.adding import Adding, erase
 from neomodel.xmi.completing import Amend, Completing
+from neomodel.xmi.earlier import Earlier, file_cells
 from neomodel.xmi.frames import Work
 from neomodel.xmi.links import Files
 from neomodel.xmi.notices import Notice, Notices
@@ -28,6 +33,7 @@ from neomodel.xmi.reading import Reading
 from neomodel.xmi.row_writing import RowWriting
 from neomodel.xmi.shapes import Shapes
 from neomodel.xmi.source import Source
+from neomodel.xmi.spool import Spool
 
 if TYPE_CHECKING:
     from neomodel.repository import Repository
@@ -57,6 +63,7 @@ def import_xmi(
     metamodel: Iterable[Any] = (),
     strict: bool = False,
     lenient: bool = False,
+    add: bool = False,
     progress: Progress | None = None,
 ) -> Import:
     """As `Repository.import_xmi` says."""
@@ -66,11 +73,18 @@ def import_xmi(
         raise InvalidValue("what to import", [], "one file or more")
     notices = _SomeNotices(strict=strict)
     packages = _registered(repository, metamodel, notices)
-    with repository.importing(name) as model:
-        one = _Importing(model, sources, packages, notices, lenient=lenient, progress=progress)
+    with _added_to(repository, name) if add else repository.importing(name) as model:
+        one = _Importing(model, sources, packages, notices, lenient=lenient, add=add, progress=progress)
         with closing(one):
             one.run()
     return Import(name, one.work.elements, one.work.links, time.perf_counter() - began, notices.told())
+
+
+@contextmanager
+def _added_to(repository: "Repository", name: str) -> Iterator[Model]:
+    """A model that is there."""
+    with batch(repository):
+        yield repository.open(name)
 
 
 def _registered(repository: "Repository", metamodel: Iterable[Any], notices: Notices) -> list[EPackage]:
@@ -111,22 +125,49 @@ class _Importing:
         notices: Notices,
         *,
         lenient: bool,
+        add: bool,
         progress: Progress | None,
     ) -> None:
         self._model = model
         self._sources = sources
         self._progress = progress
-        writing = RowWriting(model, self._tell)
+        self._written = Spool() if add else None
         shapes = Shapes(model.repository.metamodel, packages)
-        self.work = Work(model.name, shapes, writing, notices, Files(source.path for source in sources), lenient)
+        self.work = Work(
+            model.name,
+            shapes,
+            RowWriting(model, self._tell, self._written),
+            notices,
+            Files(source.path for source in sources),
+            lenient,
+            Earlier(model, shapes) if add else None,
+            len(model.roots) if add else 0,
+        )
+        self._completing = Completing(self.work, sources)
+        self._adding = Adding(model, self.work, self._completing) if add else None
 
     def close(self) -> None:
         self.work.close()
+        if self._written is not None:
+            self._written.close()
 
     def run(self) -> None:
+        """Read and write all of it; if that fails, take out again what came into a model that was there."""
+        try:
+            self._run()
+        except BaseException:
+            if self._written is not None:
+                erase(self._model, self._written)
+            raise
+        if self._adding is not None:
+            self._adding.settle()
+
+    def _run(self) -> None:
+        completing = self._completing
         for number, source in enumerate(self._sources):
             source.parse(Reading(self.work, source, number))
-        completing = Completing(self.work, self._sources)
+        if self._adding is not None:
+            self._adding.prepare()
         if all(pair.even for pair in self.work.shapes.pairs):
             self._write(completing, None)
             return
@@ -140,14 +181,13 @@ class _Importing:
         self._check_adopted()
         for record in work.rows:
             work.writing.put(record[0], completing.completed(record, amend))
+        self._write_root_row()
         for record in work.roots:
             place = work.adopted.get(record[0])
             if place is not None:
                 feature = work.shapes.all[place[1]].slots[place[2]].name
                 record[5].update(layout.placed(place[0], feature))
             work.writing.put(record[0], completing.completed(record, amend))
-        if work.roots_found or work.kept:
-            work.writing.put(ids.ROOT, self._root_row())
         work.writing.flush()
         for oid, container, feature, where in completing.late:
             try:
@@ -155,17 +195,28 @@ class _Importing:
             except InvalidValue as exc:
                 raise InvalidFile(where, f"this object can't lie where it says that it does: {exc}") from exc
 
-    def _root_row(self) -> Cells:
+    def _write_root_row(self) -> None:
+        """What the model knows of its roots, and of the files that they are from."""
         work = self.work
-        roots = (record for record in work.roots if record[0] not in work.adopted)
+        for number, path in enumerate(work.files.paths):
+            numbered = ((_number(record[2]), record[0]) for record in work.roots if record[3] == number)
+            told = file_cells(path, numbered)
+            while page := dict(islice(told, MANY)):
+                work.writing.put(ids.ROOT, page)
+        roots = (record[0] for record in work.roots if record[0] not in work.adopted)
+        if self._adding is not None:
+            work.writing.flush()
+            self._adding.list_roots(roots)
+            return
         cells: dict[bytes, Any] = {VERSION: successor(None)}
         first = next(iter(work.roots), None)
         if first is not None:
             cells |= layout.typed(work.shapes.all[first[1]].kind.ePackage.nsURI, layout.ROOT_CLASS)
-            cells |= work.writing.held(ids.ROOT, ROOTS, (record[0] for record in roots))
+            cells |= work.writing.held(ids.ROOT, ROOTS, roots)
         if work.kept:
             cells[layout.ASIDE] = layout.aside(work.kept)
-        return cells
+        if len(cells) > 1:
+            work.writing.put(ids.ROOT, cells)
 
     def _check_adopted(self) -> None:
         """Objects of other files that are contained in some of these have to be there, and be roots."""
@@ -200,3 +251,8 @@ class _Importing:
             size = sum(source.size for source in self._sources) or 1
             read = sum(source.position for source in self._sources)
             self._progress(self.work.elements, min(1.0, read / size))
+
+
+def _number(path: str) -> int:
+    """The number of a root in its file, by its path."""
+    return int(path.rpartition("/")[2] or 0)

@@ -6,6 +6,7 @@ text                  names
 ``2//@a.0/@b``        by its path an object of file number 2; the first root is ``2/``, the next ``2/1``
 ``2#_x7``             by its id an object of file number 2
 ``?other.xmi#//@a``   an object of a file that is not read here
+``~1//@a``            one of a file that was read earlier, and is in the model: see `earlier`
 ====================  ================================================================================
 
 Where one file alone is read, the number is left out.
@@ -53,12 +54,16 @@ class Files:
 class Naming:
     """How one file names objects."""
 
-    def __init__(self, files: Files, number: int, tell: Callable[[str], None]) -> None:
-        """`tell` is called with what was odd."""
+    def __init__(
+        self, files: Files, number: int, tell: Callable[[str], None], earlier: Callable[[str, str], str | None] | None
+    ) -> None:
+        """`tell` is called with what was odd; `earlier` tells what texts for objects of a file begin with that was
+        read before, by its URI."""
         self.prefix = files.prefix(number)
         self._files = files
         self._base = files.paths[number]
         self._tell = tell
+        self._earlier = earlier
         self._prefixes: dict[str, str | None] = {"": self.prefix}
 
     def texts(self, value: str) -> list[str]:
@@ -68,8 +73,8 @@ class Naming:
             return [self.text(one) for one in _without_types(found)]
         prefix = self.prefix
         if len(found) == 1:
-            return [prefix + _path(found[0]) if found[0][0] == "/" else f"{prefix}#{found[0]}"]
-        return [prefix + _path(one) if one[0] == "/" else f"{prefix}#{one}" for one in found]
+            return [prefix + plain_path(found[0]) if found[0][0] == "/" else f"{prefix}#{found[0]}"]
+        return [prefix + plain_path(one) if one[0] == "/" else f"{prefix}#{one}" for one in found]
 
     def text(self, one: str) -> str:
         """What a URI, or the fragment of one, names."""
@@ -82,10 +87,13 @@ class Naming:
         if prefix is None:
             return f"{MISSING}{uri}#{fragment}"
         fragment = unquote(fragment) if "%" in fragment else fragment
-        return prefix + _path(fragment) if fragment[:1] in ("/", "") else f"{prefix}#{fragment}"
+        return prefix + plain_path(fragment) if fragment[:1] in ("/", "") else f"{prefix}#{fragment}"
 
     def _prefix(self, uri: str) -> str | None:
         number, moved = self._files.find(uri, self._base)
+        earlier = self._earlier(uri, self._base) if self._earlier is not None and (number is None or moved) else None
+        if earlier is not None:
+            return earlier
         if moved:
             self._tell(f"{uri} is taken for {os.path.basename(self._files.paths[number or 0])}, which was given")
         elif number is None:
@@ -99,7 +107,7 @@ def token(text: str) -> str:
     return ids.elsewhere(uri, fragment)
 
 
-def _path(fragment: str) -> str:
+def plain_path(fragment: str) -> str:
     """The one form of a path: that of the first root is ``/``."""
     if not fragment:
         return "/"

@@ -10,6 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 from neomodel import codecs, ids
 from neomodel.checks import or_default
 from neomodel.states import UNSET
+from neomodel.xmi.earlier import MARK
 from neomodel.xmi.frames import Frame
 from neomodel.xmi.links import MISSING, token
 from neomodel.xmi.shapes import Role, Slot
@@ -108,6 +109,10 @@ def proxy(reading: "Reading", frame: Frame, slot: Slot, uri: str) -> None:
     reading.odd = Capture(reading, None)
     if text.startswith(MISSING):
         reading.hold(frame, slot, token(text))
+        work.wait(frame.oid)
+        return
+    if text.startswith(MARK):
+        _take(reading, frame, slot, uri, text)
         return
     found = work.targets.find(text) or work.targets.find(text.replace("#", "#=", 1))
     if found is not None:
@@ -119,6 +124,21 @@ def proxy(reading: "Reading", frame: Frame, slot: Slot, uri: str) -> None:
         raise reading.source.fault(f"{uri} is contained in another object already")
     work.adopted[oid] = frame.oid, frame.shape.number, slot.number, f"{reading.source.file}:{reading.source.line}"
     reading.hold(frame, slot, oid)
+
+
+def _take(reading: "Reading", frame: Frame, slot: Slot, uri: str, text: str) -> None:
+    """An object that is in the model already, and comes into one of this file."""
+    work = reading.work
+    found = work.earlier.find(text) if work.earlier is not None else None
+    if found is None:
+        raise reading.source.fault(f"it contains {uri}, which is not there")
+    kind = work.shapes.marked(found).kind
+    if found[1:] in work.taken or not work.earlier_root(found[1:]):
+        raise reading.source.fault(f"{uri} is contained in another object already")
+    if not slot.takes(kind):
+        raise reading.source.fault(f"{slot.feature} holds objects of {slot.feature.eType}, and {uri} is one of {kind}")
+    work.taken[found[1:]] = frame.oid, slot.name
+    reading.hold(frame, slot, found[1:])
 
 
 class Capture:

@@ -33,7 +33,7 @@ class Reading:
         self.work = work
         self.source = source
         self.number = number
-        self.naming = Naming(work.files, number, self.notice)
+        self.naming = Naming(work.files, number, self.notice, work.earlier.prefix if work.earlier else None)
         self.classes = Classes(work.shapes, source, self.notice)
         self.odd: Any = None
         """What is told of events in place of this, while an element is open that is no ordinary object."""

@@ -4,22 +4,25 @@ from collections.abc import Callable, Iterable
 from itertools import chain, islice
 from typing import Any
 
-from neomodel import trees
+from neomodel import ids, trees
 from neomodel.kinds import EFeature
 from neomodel.long_cells import MANY, Growing, in_parts
 from neomodel.model import Model
 from neomodel.states import encode
 from neomodel.stores import Cells, Mutation
+from neomodel.xmi.spool import Spool
 
+_ROOT = ids.ROOT.encode()
 CELLS = 40_000
 """How many wait to be written at once: a store takes longer for many small batches."""
 
 
 class RowWriting:
-    """Writes rows nobody else can know yet. `flushed` is called after each batch."""
+    """Writes rows nobody else can know yet. `flushed` is called after each batch, `written` gets the ids."""
 
-    def __init__(self, model: Model, flushed: Callable[[], None]) -> None:
+    def __init__(self, model: Model, flushed: Callable[[], None], written: Spool | None = None) -> None:
         self._model = model
+        self._written = written
         self._flushed = flushed
         self._waiting: list[Mutation] = []
         self._room = CELLS
@@ -38,6 +41,10 @@ class RowWriting:
     def flush(self) -> None:
         if self._waiting:
             self._model.writable()
+            if self._written is not None:
+                for key, _, _ in self._waiting:
+                    if key != _ROOT:
+                        self._written.add((key.decode(),))
             self._model.table.put_many(self._waiting)
             self._model.outdated()
             self._waiting = []

@@ -95,6 +95,8 @@ def _plain(row: Row, paths: dict[str, str]) -> dict[bytes, Any]:
     for column, cell in row.items():
         if column == VERSION:
             plain[column] = cell.partition(b"-")[0]
+        elif column.startswith(b"x:?"):
+            continue  # which files it is from
         elif column.startswith(b"x:"):
             name = next(name for name in names if name in column)
             letter = column.partition(name)[2][:1]
