@@ -28,6 +28,7 @@ from neomodel.errors import (
     StoreUnavailable,
 )
 from neomodel.findings import Finding, Report
+from neomodel.graphs import to_networkx
 from neomodel.history import Change, Place, Revision, history
 from neomodel.leaving import Deleted, delete
 from neomodel.model import Model
@@ -35,8 +36,8 @@ from neomodel.objects import Element, identify, oid
 from neomodel.prefetching import prefetch
 from neomodel.purging import Purge, purge, purges
 from neomodel.repository import Repository, connect
-from neomodel.states import UNSET
 from neomodel.timelines import Timeline
+from neomodel.unstored import UNSET
 
 __version__ = "0.1.0"
 
@@ -90,4 +91,5 @@ __all__ = [
     "redo",
     "reference",
     "timeline",
+    "to_networkx",
 ]

@@ -114,6 +114,10 @@ class Batches:
             self.close(token)  # it came too late to be seen by everybody whom it concerns
         raise StoreUnavailable("opening a batch", self._store.url, "each attempt took longer than the store settles in")
 
+    def is_open(self, token: str) -> bool:
+        """Whether a batch is on the list, and its lease has not ended. One read."""
+        return any(entry.token == token and entry.until >= wall() for entry in self._read().entries)
+
     def renew(self, token: str, lease: float) -> bool:
         """Have the lease begin anew; whether the batch was still on the list. A read and a swap."""
         until = wall() + int(lease * _SECOND)
@@ -181,6 +185,7 @@ class Batch:
 
     def __init__(self, batches: Batches, entry: Entry, lease: float, began: Watch) -> None:
         self.since: int = entry.since or 0
+        self.token = entry.token
         self._batches = batches
         self._entry = entry
         self._lease = lease
@@ -201,7 +206,7 @@ class Batch:
     def close(self) -> None:
         """Take it off the list: all that was written in it is acknowledged. Raises `BatchExpired` if it had expired."""
         self._end()
-        if not self._batches.close(self._entry.token):
+        if not self._batches.close(self.token):
             raise self._expired()
 
     def abandon(self) -> None:
@@ -217,7 +222,7 @@ class Batch:
             began = Watch()
             try:
                 self.check()
-                self._lost = not self._batches.renew(self._entry.token, self._lease)
+                self._lost = not self._batches.renew(self.token, self._lease)
                 self._renewed = began
             except BatchExpired:
                 self._lost = True

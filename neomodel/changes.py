@@ -20,9 +20,10 @@ from neomodel.kinds import EFeature
 from neomodel.leaving import leave
 from neomodel.mirrors import adjust, current, drop_tokens, holds, lies_in, may_hold, mirror_after
 from neomodel.naming import give_ids
-from neomodel.states import UNSET, Stored, Transient
+from neomodel.states import Stored
 from neomodel.storing import prepare, settle, undisturbed
 from neomodel.subtrees import check_free
+from neomodel.unstored import UNSET, Transient
 
 if TYPE_CHECKING:
     from neomodel.objects import Element

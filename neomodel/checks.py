@@ -6,7 +6,7 @@ from neomodel.errors import InvalidValue
 from neomodel.kinds import EClass, EFeature
 from neomodel.metamodel import ECORE
 from neomodel.packages import ANYTHING
-from neomodel.states import UNSET
+from neomodel.unstored import UNSET
 
 
 def checked(feature: EFeature, value: Any) -> Any:

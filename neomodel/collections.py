@@ -11,7 +11,8 @@ from neomodel.errors import InvalidValue
 from neomodel.kinds import EFeature
 from neomodel.long_lists import LongList
 from neomodel.mirrors import lies_in, lying_in, may_hold
-from neomodel.states import Stored, Transient, holding, together
+from neomodel.states import Stored, holding, together
+from neomodel.unstored import Transient
 
 if TYPE_CHECKING:
     from neomodel.objects import Element

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from neomodel.errors import Conflict, InvalidValue
-from neomodel.states import Edit, Stored, Transient
+from neomodel.states import Edit, Stored
+from neomodel.unstored import Transient
 
 if TYPE_CHECKING:
     from neomodel.objects import Element

@@ -17,8 +17,9 @@ from neomodel import codecs, layout
 from neomodel.errors import CorruptRow, InvalidValue
 from neomodel.kinds import EClass, EFeature
 from neomodel.packed import PackedRow
-from neomodel.states import UNSET, Gone, Stored, Transient
+from neomodel.states import Stored
 from neomodel.stores import Mutation
+from neomodel.unstored import UNSET, Gone, Transient
 
 if TYPE_CHECKING:
     from neomodel.model import Model

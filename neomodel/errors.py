@@ -51,6 +51,18 @@ class InvalidModel(NeomodelError, ValueError):
 
 
 @_error
+class NotWritable(NeomodelError, ValueError):
+    """Something that a file of that format has no place for: change it, or ask for it to be left out. There is no file
+    then, or the one that was there before."""
+
+    sentence = "{what} can't be written as {form}: {reason}; {remedy}"
+    what: str
+    form: str
+    reason: str
+    remedy: str
+
+
+@_error
 class InvalidFile(NeomodelError, ValueError):
     """A file that can't be read as what it should be: fix the file. `where` is its name, and the line."""
 
@@ -132,6 +144,18 @@ class ModelExists(NeomodelError, ValueError):
     sentence = "model {model!r} already exists in {store}; open it, drop it first or take another name"
     model: str
     store: str
+
+
+@_error
+class UnfinishedImport(NeomodelError, RuntimeError):
+    """A model whose import goes on, or was cut short: wait for it, import it again, or drop it."""
+
+    sentence = "model {model!r} of {store} is an unfinished import, by {owner} since {since}; {remedy}"
+    model: str
+    store: str
+    owner: str
+    since: str
+    remedy: str
 
 
 @_error

@@ -12,9 +12,10 @@ from neomodel.errors import InvalidValue, Purged
 from neomodel.kinds import EClass, EFeature
 from neomodel.objects import Element
 from neomodel.packed import PackedRow, pack
-from neomodel.states import UNSET, Stored
+from neomodel.states import Stored
 from neomodel.stores import VERSION
 from neomodel.times import Time, instant, micros
+from neomodel.unstored import UNSET
 
 if TYPE_CHECKING:
     from neomodel.model import Model

@@ -8,8 +8,7 @@ from neomodel import codecs, ids, layout
 from neomodel.errors import Conflict, CorruptRow, InvalidValue, MetamodelNotFound, ModelNotFound
 from neomodel.kinds import EClass, EFeature
 from neomodel.long_cells import is_long
-from neomodel.packed import pack
-from neomodel.roots import RootState
+from neomodel.roots import as_read
 from neomodel.states import Stored, encode_inline
 from neomodel.stores import Row
 
@@ -38,6 +37,8 @@ def held(row: Row, feature: EFeature) -> list[str]:
 
 def check_token(token: str) -> None:
     """Raise ValueError for what refers to no object, wherever it is."""
+    if token.startswith(ids.ELSEWHERE):
+        return
     model, oid = ids.split_ref(token)
     if model == "" or not oid or len(oid.encode()) > ids.LIMIT:
         raise ValueError(f"{token!r} is no reference")
@@ -68,14 +69,6 @@ def whole(model: "Model", oid: str, row: Row) -> Row:
         except Conflict:
             row = {} if state.row is None else state.row.cells()  # as it is by now
     raise CorruptRow(f"{model.name}/{oid}", "a collection", b"", "a list with all its parts")
-
-
-def as_read(model: "Model", oid: str, row: Row) -> Stored:
-    """What a row says, as it was read: it is not read again."""
-    state = RootState(model, oid) if oid == ids.ROOT else Stored(model, oid)
-    state.take(pack(row), model.epoch())
-    state.held = True
-    return state
 
 
 def longs(state: Stored) -> list[EFeature]:

@@ -19,11 +19,15 @@ import re
 import secrets
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
+from urllib.parse import quote, unquote
 
 from neomodel.errors import InvalidValue
 
 ROOT = "ROOT"
 """The row that knows the roots of a model; no object's id."""
+
+ELSEWHERE = "@?"
+"""What references begin with that lead out of all models: see `elsewhere`. No model's name begins so."""
 
 LIMIT = 160
 """Bytes of the longest id. It leaves a column 80 of those that every store takes."""
@@ -190,6 +194,17 @@ def split_ref(text: str) -> tuple[str | None, str]:
         return None, text
     model, _, oid = text[1:].partition("/")
     return model, oid
+
+
+def elsewhere(uri: str, fragment: str) -> str:
+    """How an object of a file is referred to that is not in any model, by the URI of the file and a fragment."""
+    return f"{ELSEWHERE}{quote(uri, safe='')}/{quote(fragment, safe='')}"
+
+
+def split_elsewhere(text: str) -> tuple[str, str]:
+    """The URI and the fragment of what `elsewhere` made."""
+    uri, _, fragment = text[len(ELSEWHERE) :].partition("/")
+    return unquote(uri), unquote(fragment)
 
 
 def check_oid(text: object) -> str:

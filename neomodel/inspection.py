@@ -209,7 +209,11 @@ class Inspection:
 
     def _referring(self, page: list[_Seen]) -> Iterator[Suspect]:
         all_tokens = (
-            (seen, feature, token) for seen in page for feature, found in seen.tokens.items() for token in found
+            (seen, feature, token)
+            for seen in page
+            for feature, found in seen.tokens.items()
+            for token in found
+            if not token.startswith(ids.ELSEWHERE)  # it waits for a file to be imported
         )
         while some := list(islice(all_tokens, PAGE)):
             wanted: dict[str, set[str]] = {}

@@ -10,6 +10,8 @@ cell                 holds
 ``t:nsuri``          the namespace of its class's package
 ``t:eclass``         the name of its class
 ``t:version``        what a compare-and-swap of the row compares
+``t:xmiid``          the xmi:id it had in its file
+``t:aside``          what its file says of it and its metamodel has no place for, as JSON
 ``x:`` + feature …   what is too much to be read with the object: see `EXTENT`
 ===================  =====================================================================================
 
@@ -24,6 +26,7 @@ the child names that container and feature. So moving an object is one compare-a
 between two rows leaves no object with two containers.
 """
 
+import json
 import secrets
 
 from neomodel.packed import PackedRow, pack
@@ -36,6 +39,8 @@ FEATURE = b"c:feature"
 FROM = b"c:from"
 NSURI = b"t:nsuri"
 ECLASS = b"t:eclass"
+XMI_ID = b"t:xmiid"
+ASIDE = b"t:aside"
 PLACE = (b"c:",)
 ALIKE = (CONTAINER, FEATURE, NSURI, ECLASS)
 """The cells that siblings, or objects of one class, have alike."""
@@ -118,6 +123,11 @@ def place_of(row: Row | PackedRow) -> tuple[str, str] | None:
     return None if container is None or feature is None else (container.decode(), feature.decode())
 
 
+def aside(kept: list[dict[str, str]]) -> bytes:
+    """The cell `ASIDE`, of what was kept, in its order: ``attribute`` and ``value``, or an ``element`` as XML."""
+    return json.dumps(kept, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
+
+
 def changed(row: PackedRow, cells: Cells) -> PackedRow:
     """The row after these cells were written to it, as far as it is read with the object."""
     return of_object({**row.cells(), **cells})
@@ -143,6 +153,7 @@ def erased(row: Row | PackedRow) -> dict[bytes, bytes | None]:
 
 __all__ = [
     "ALIKE",
+    "ASIDE",
     "CONTAINER",
     "ECLASS",
     "EXTENT",
@@ -156,6 +167,8 @@ __all__ = [
     "ROOT_CONTENTS",
     "TYPE",
     "VERSION",
+    "XMI_ID",
+    "aside",
     "changed",
     "collection",
     "column",

@@ -14,9 +14,10 @@ from neomodel.long_cells import MANY, is_long
 from neomodel.mirrors import drop_tokens, mirror
 from neomodel.packages import ANYTHING, EPackage
 from neomodel.packed import PackedRow
-from neomodel.states import UNSET, Gone, Stored, Transient
+from neomodel.states import Stored
 from neomodel.stores import Mutation
 from neomodel.subtrees import check_free, subtree, targets_of, transient
+from neomodel.unstored import UNSET, Gone, Transient
 
 if TYPE_CHECKING:
     from neomodel.model import Model

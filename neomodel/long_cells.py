@@ -2,7 +2,7 @@
 
 import os
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from itertools import islice
 from typing import Any
@@ -11,7 +11,7 @@ from neomodel import codecs, layout, trees
 from neomodel.kinds import EFeature
 from neomodel.stores import Cells, Mutation
 from neomodel.stores.clock import Clock
-from neomodel.trees import MARK, Leaf, Root, Tree
+from neomodel.trees import MARK, Growth, Leaf, Root, Tree
 
 MANY = 5000  # cells written to one row at a time
 
@@ -45,6 +45,54 @@ def new_cells(feature: EFeature, values: list[Any]) -> dict[bytes, bytes | None]
         for position, value in zip(positions, values, strict=True):
             cells[hint_of(feature, name, value)] = position
     return cells
+
+
+class Growing:
+    """A new long collection that is filled from its start, in memory that does not grow with it."""
+
+    def __init__(self, feature: EFeature, write: Callable[[Cells], None]) -> None:
+        """`write` gets the cells of its extents as they are made: they go into the row of the collection's object."""
+        self._feature = feature
+        self._write = write
+        encode = planted(feature, Root(b""), lambda _: {}).encode
+        self._growth = Growth(encode)
+        self._values: list[Any] = []
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count + len(self._values)
+
+    def extend(self, values: Iterable[Any]) -> None:
+        for value in values:
+            self.append(value)
+
+    def append(self, value: Any) -> None:
+        if len(self._values) == trees.LIMITS.leaf:
+            self._flush()
+        self._values.append(value)
+
+    def root(self) -> bytes:
+        """All is in it: the cell of the feature."""
+        if self._values:
+            self._flush()
+        root, nodes = self._growth.finish()
+        if nodes:
+            self._write(self._columns(nodes))
+        return root.stored()
+
+    def _flush(self) -> None:
+        feature, growth, values = self._feature, self._growth, self._values
+        positions = new_positions(len(values), after=growth.last)
+        cells = self._columns(growth.add(Leaf(positions, values)))
+        if feature.unique:
+            for position, value in zip(positions, values, strict=True):
+                cells[hint_of(feature, growth.name, value)] = position
+        self._write(cells)
+        self._count += len(values)
+        self._values = []
+
+    def _columns(self, nodes: dict[bytes, bytes]) -> dict[bytes, bytes | None]:
+        return {column_of(self._feature, self._growth.name, b"n" + name): cell for name, cell in nodes.items()}
 
 
 def in_parts(key: bytes, cells: Cells) -> Iterator[Mutation]:

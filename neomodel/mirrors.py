@@ -14,7 +14,8 @@ from neomodel import layout
 from neomodel.amendments import Amendment, Drop, Include
 from neomodel.errors import Conflict, ObjectNotFound
 from neomodel.kinds import EFeature
-from neomodel.states import UNSET, Gone, Stored, Transient
+from neomodel.states import Stored
+from neomodel.unstored import UNSET, Gone, Transient
 
 if TYPE_CHECKING:
     from neomodel.objects import Element

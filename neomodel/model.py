@@ -1,6 +1,6 @@
 """One model: a table of rows, seen as objects."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
@@ -21,11 +21,14 @@ from neomodel.packages import ANYTHING
 from neomodel.packed import PackedRow, pack
 from neomodel.roots import ROOT_KIND, ROOTS, RootState
 from neomodel.row_access import PAGE, RowAccess
-from neomodel.states import Gone, Stored, Transient, encode, together
+from neomodel.states import Stored, encode, together
 from neomodel.stores import Mutation, Row
+from neomodel.unstored import Elsewhere, Gone, Transient
 
 if TYPE_CHECKING:
     from neomodel.repository import Repository
+    from neomodel.xmi.exporting import Export
+    from neomodel.xmi.output import Target
 
 
 _set_state = Element.__dict__["_neo"].__set__
@@ -101,6 +104,36 @@ class Model(RowAccess):
             if all(element.eGet(name) == value for name, value in values.items()):
                 yield element
 
+    # out of it
+
+    def export_xmi(
+        self,
+        path: "Target",
+        progress: Callable[[int], None] | None = None,
+        *,
+        ids: bool = False,
+        without_timelines: bool = False,
+    ) -> "Export":
+        """Write the model to a file of XMI as EMF writes it, in constant memory: about n / 500 calls for n objects.
+
+        Objects are referred to by the xmi:id they came with, by their attribute that is an id, or by their path; with
+        `ids`, all have their own id as xmi:id. The file is an archive if its name ends in .zxmi or .zip; one that is
+        there is replaced once all is written. `progress` is called now and then with the number of objects so far. XMI
+        has no place for timelines: `NotWritable` if there are any, unless `without_timelines`.
+        """
+        from neomodel.xmi.exporting import export_xmi
+
+        return export_xmi(self, path, own_ids=ids, timelines=not without_timelines, progress=progress)
+
+    def export_json(self, path: "Target", *, ids: bool = False, without_timelines: bool = False) -> "Export":
+        """Write a small model to a file of JSON in the dialect of PyEcore's JsonResource; all of it is in memory then.
+
+        Otherwise as `export_xmi`; an xmi:id is written, as uuid, only if all objects have one.
+        """
+        from neomodel.xmi.json_writing import export_json
+
+        return export_json(self, path, own_ids=ids, timelines=not without_timelines)
+
     # objects by id
 
     def element(
@@ -117,13 +150,14 @@ class Model(RowAccess):
 
     def meet(self, oid: str, met: Origin | None, kind: EClass | None = None) -> Element:
         """An object for an id that has none."""
-        made: Element = object.__new__(kind.python if kind else Unloaded)
-        _set_state(made, Stored(self, oid, met))
+        made = _with(kind.python if kind else Unloaded, Stored(self, oid, met))
         self.live.put(oid, made)
         return made
 
     def resolve(self, token: str, met: Origin) -> Element:
-        """The object a row refers to, in this model or another of the repository."""
+        """The object a row refers to, in this model or another of the repository; or of a file that is in none."""
+        if token.startswith(ids.ELSEWHERE):
+            return _with(Unloaded, Elsewhere(token))
         name, oid = ids.split_ref(token)
         home = self if name is None else self.repository.opened(name, self)
         return home.element(oid, met=met if home is self else (None, *met[1:]))
@@ -216,6 +250,12 @@ class Model(RowAccess):
         from neomodel.repository import restored
 
         return restored, (self.repository.store.url, self.name, oid, self.as_of, self.unstable)
+
+
+def _with(python: type[Any], state: Any) -> Element:
+    made: Element = object.__new__(python)
+    object.__setattr__(made, "_neo", state)
+    return made
 
 
 def _kind(cls: Any) -> EClass:

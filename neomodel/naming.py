@@ -8,7 +8,7 @@ from neomodel.codecs import key_text
 from neomodel.errors import InvalidValue
 from neomodel.kinds import EFeature
 from neomodel.long_lists import LongList
-from neomodel.states import UNSET, Transient
+from neomodel.unstored import UNSET, Transient
 
 if TYPE_CHECKING:
     from neomodel.objects import Element

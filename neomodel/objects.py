@@ -14,8 +14,9 @@ from neomodel.errors import FeatureNotFound, InvalidValue, ObjectNotFound, near
 from neomodel.kinds import EClass, EFeature
 from neomodel.metamodel import ECORE
 from neomodel.mirrors import current
-from neomodel.states import UNSET, Stored, Transient
+from neomodel.states import Stored
 from neomodel.timelines import Timeline
+from neomodel.unstored import UNSET, Transient
 
 if TYPE_CHECKING:
     from neomodel.model import Model

@@ -14,12 +14,14 @@ from neomodel import ids, layout
 from neomodel.ancestry import Ancestry
 from neomodel.errors import Conflict
 from neomodel.findings import Change, Choice, Mend, Removal, Suspect, Touch
-from neomodel.holdings import PAGE, Holdings, as_read, held, is_object, whole
+from neomodel.holdings import PAGE, Holdings, held, is_object, whole
 from neomodel.kinds import EFeature
 from neomodel.long_cells import hint_of, in_parts, is_long
-from neomodel.states import UNSET, encode
+from neomodel.roots import as_read
+from neomodel.states import encode
 from neomodel.stores import VERSION, Row, Table, successor
 from neomodel.trees import Root
+from neomodel.unstored import UNSET
 
 if TYPE_CHECKING:
     from neomodel.model import Model

@@ -1,17 +1,28 @@
 """A store with the metamodels and models in it."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from os import PathLike
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakValueDictionary
 
 from neomodel import ids, layout
-from neomodel.batches import Batch, Batches
+from neomodel.batches import Batch, Batches, batch
 from neomodel.catalogue import Catalogue
 from neomodel.declare import DECLARED
-from neomodel.errors import InvalidValue, ModelExists, ModelNotFound, NotStable, TableExists, TableNotFound, near
+from neomodel.errors import (
+    InvalidValue,
+    ModelExists,
+    ModelNotFound,
+    NeomodelError,
+    NotStable,
+    TableExists,
+    TableNotFound,
+    near,
+)
 from neomodel.kinds import EClass
 from neomodel.metamodel import Class, Package
 from neomodel.model import Model
@@ -21,9 +32,11 @@ from neomodel.registry import Registry
 from neomodel.stores import Store, open_store
 from neomodel.stores.wrappers import Caching
 from neomodel.times import STABLE, Time, micros, told
+from neomodel.unfinished import Unfinished
 from neomodel.vintages import Vintage, kind_in
 
 if TYPE_CHECKING:
+    from neomodel.xmi.importing import Import
     from neomodel.xmi.notices import Notice
 
 CACHE = 64 * 2**20
@@ -45,6 +58,7 @@ class Repository:
         self.registry = Registry(store)
         self.catalogue = Catalogue(store)
         self.batches = Batches(store)
+        self.imports = Unfinished(store, self.batches)
         self.batch: Batch | None = None
         """The batch that is being written in; `batches.batch` sets it."""
         self.snapshots = Caching(store, limit_bytes=cache_bytes)
@@ -154,12 +168,72 @@ class Repository:
     def create(self, name: str) -> Model:
         """A new model, empty; `ModelExists` if there is one of that name."""
         _check_name(name)
+        self._create_table(name)
+        self.catalogue.enter(name)
+        return self._model(name, None)
+
+    @contextmanager
+    def importing(self, name: str) -> Iterator[Model]:
+        """A new model that is filled in the block: there when it ends, and not before. If the block fails nothing is
+        left of it. What an importer that died has left under that name is removed first."""
+        _check_name(name)
+        with batch(self) as opened:
+            there = name in self.store.tables()
+            if there and name not in self.imports.names():
+                raise ModelExists(name, self.store.url)
+            self.imports.begin(name, opened)
+            if there:
+                self.catalogue.strike(name)
+                self.store.table(name).drop()
+            try:
+                self._create_table(name)
+                yield Model(self, name, None)
+                self.catalogue.enter(name)
+            except BaseException:
+                with suppress(NeomodelError):  # then it stays marked
+                    self.drop(name)
+                raise
+            self.imports.end(name)
+
+    def import_xmi(
+        self,
+        *paths: str | Path,
+        model: str,
+        metamodel: Iterable[Any] = (),
+        strict: bool = False,
+        lenient: bool = False,
+        add: bool = False,
+        progress: Callable[[int, float], None] | None = None,
+    ) -> "Import":
+        """Read files of XMI into a new model, in memory that does not grow with them; they may refer to one another.
+
+        `metamodel` has .ecore files or packages; what is registered already need not be given. What is odd is told in
+        the answer, or refused if `strict`. What the metamodel has no place for is refused, or kept aside if `lenient`.
+        `progress` is called now and then with the number of elements, and the share of the files, that were read. If
+        it fails, nothing is left of the model. With `add` the model is one that is there: references that waited for
+        the files are resolved, and if it fails, it is left as it was.
+        """
+        from neomodel.xmi.importing import import_xmi
+
+        return import_xmi(
+            self, paths, model, metamodel=metamodel, strict=strict, lenient=lenient, add=add, progress=progress
+        )
+
+    def import_json(self, path: str | Path, *, model: str, metamodel: Iterable[Any] = ()) -> "Import":
+        """Read a file of JSON in the dialect of PyEcore's JsonResource into a new model, all of it in memory at first.
+
+        What makes no sense raises `InvalidFile`, and nothing is left of the model.
+        """
+        from neomodel.xmi.json_reading import import_json
+
+        return import_json(self, path, model, metamodel=metamodel)
+
+    def _create_table(self, name: str) -> None:
         try:
             self.store.table(name).create(layout.FAMILIES, splits=ids.splits(self.store.breadth))
         except TableExists as exc:
+            self.imports.check(name)
             raise ModelExists(name, self.store.url) from exc
-        self.catalogue.enter(name)
-        return self._model(name, None)
 
     def open(self, name: str, *, as_of: "Time | str | None" = None, unstable: bool = False) -> Model:
         """The model of that name, as it is, or as it was at a time (an aware datetime or microseconds since the epoch);
@@ -173,6 +247,7 @@ class Repository:
         at = None
         if as_of is None:
             self._now(name)
+            self.imports.check(name)
             unstable = False
         else:
             at, unstable = self._moment(name, as_of, unstable=unstable)
@@ -189,17 +264,20 @@ class Repository:
         return self.batches.stable(self._now(name))
 
     def models(self) -> list[str]:
-        """The names of the models there are."""
-        return [name for name in self.store.tables() if not name.startswith("_")]
+        """The names of the models there are; those whose import is unfinished are none yet. Two reads."""
+        unfinished = set(self.imports.names())
+        return [name for name in self.store.tables() if not name.startswith("_") and name not in unfinished]
 
     def drop(self, name: str) -> None:
-        """Remove a model and all its history; `ModelNotFound` if there is none."""
+        """Remove a model and all its history, or what an import has left; `ModelNotFound` if there is neither."""
         _check_name(name)
         try:
             self.snapshots.table(name).drop()  # what is kept of it is forgotten
         except TableNotFound as exc:
-            raise self._no_model(name) from exc
+            if name not in self.imports.names():
+                raise self._no_model(name) from exc
         self.catalogue.strike(name)
+        self.imports.end(name)
         for key in [key for key in self._open if key[0] == name]:
             del self._open[key]
 
@@ -218,6 +296,7 @@ class Repository:
     def _moment(self, name: str, as_of: "Time | str", *, unstable: bool) -> tuple[int, bool]:
         """The time to read a model as of, and whether that is not stable; refused if it makes no sense."""
         stable = self.stable(name)
+        self.imports.check(name)
         at = stable if as_of == STABLE else micros("as_of, if not 'stable',", as_of)
         if at > stable and not unstable:
             raise NotStable(f"model {name!r} of {self.store.url}", told(at), told(stable))

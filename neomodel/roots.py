@@ -1,8 +1,8 @@
 """The row that holds the roots of a model, seen as an object that contains them."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from neomodel import layout
+from neomodel import ids, layout
 from neomodel.kinds import EClass
 from neomodel.long_cells import is_long, tokens_in
 from neomodel.metamodel import MANY, Class, Package, Reference
@@ -10,6 +10,10 @@ from neomodel.objects import build
 from neomodel.packages import ANYTHING, ecore, link
 from neomodel.packed import PackedRow, pack
 from neomodel.states import Stored
+from neomodel.stores import Row
+
+if TYPE_CHECKING:
+    from neomodel.model import Model
 
 _ROOT_PACKAGE = link(
     Package(
@@ -53,3 +57,11 @@ class RootState(Stored):
         if layout.NSURI not in seen and top is not None:
             cells = {**cells, **layout.typed(top._neo.kind.ePackage.nsURI, layout.ROOT_CLASS)}
         super().swap_row(seen, cells)
+
+
+def as_read(model: "Model", oid: str, row: Row) -> Stored:
+    """What a row says, as it was read: it is not read again."""
+    state = RootState(model, oid) if oid == ids.ROOT else Stored(model, oid)
+    state.take(pack(row), model.epoch())
+    state.held = True
+    return state

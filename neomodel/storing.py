@@ -13,8 +13,9 @@ from neomodel.kinds import EFeature
 from neomodel.leaving import erase, gather, leave
 from neomodel.mirrors import adjust, drop_tokens, lies_in, mirror
 from neomodel.newcomers import Newcomer, newcomers
-from neomodel.states import Gone, Stored, Transient
+from neomodel.states import Stored
 from neomodel.subtrees import subtree, targets_of
+from neomodel.unstored import Gone, Transient
 
 if TYPE_CHECKING:
     from neomodel.model import Model

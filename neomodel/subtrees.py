@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from neomodel.errors import InvalidValue
 from neomodel.kinds import EFeature
 from neomodel.mirrors import lies_in
-from neomodel.states import UNSET, Stored
+from neomodel.states import Stored
+from neomodel.unstored import UNSET
 
 if TYPE_CHECKING:
     from neomodel.model import Model

@@ -208,15 +208,15 @@ class Tree:
             self.writes[name] = None
         kept = []
         for name, piece in zip(names, pieces, strict=False):
-            cell = self._encoded(piece)
-            if name not in self.nodes or self._encoded(self.nodes[name]) != cell:
+            cell = self.encoded(piece)
+            if name not in self.nodes or self.encoded(self.nodes[name]) != cell:
                 self.nodes[name] = piece
                 self.writes[name] = cell
-            low = piece.positions[0] if isinstance(piece, Leaf) else piece[0].low
-            kept.append(Child(name, low, _size(piece)))
+            kept.append(Child(name, _low(piece), _size(piece)))
         return kept
 
-    def _encoded(self, node: Any) -> bytes:
+    def encoded(self, node: Any) -> bytes:
+        """The cell of a node."""
         if not isinstance(node, Leaf):
             return MARK + _stored_children(node)
         return len(node.positions).to_bytes(2, "big") + b"".join(node.positions) + self.encode(node.values)
@@ -231,6 +231,49 @@ class Tree:
         if len(values) != count:
             raise ValueError(f"a part of a list that says it has {count} entries has {len(values)}")
         return Leaf(positions, values)
+
+
+class Growth:
+    """A new tree that is made from left to right, as `Tree.splice` would make it of all entries at once. Of what it
+    holds no more is in memory than the last node of each level."""
+
+    def __init__(self, encode: Callable[[list[Any]], bytes]) -> None:
+        self.name = new_name()
+        self.last = bytes(POSITION)
+        self._tree = Tree(Root(self.name), lambda _: {}, encode, lambda _: [])
+        self._levels: list[list[Child]] = [[]]
+
+    def add(self, leaf: Leaf) -> dict[bytes, bytes]:
+        """Put a leaf at the end; the cells of the nodes that are complete, by name. All but the last one are full."""
+        self.last = max(self.last, *leaf.positions)
+        made: dict[bytes, bytes] = {}
+        self._put(0, leaf, made)
+        return made
+
+    def finish(self) -> tuple[Root, dict[bytes, bytes]]:
+        """The root, and the cells of the nodes that were not complete before."""
+        made: dict[bytes, bytes] = {}
+        level = 0
+        while level < len(self._levels) - 1:  # which putting may add to
+            self._put(level + 1, self._levels[level], made)
+            level += 1
+        return Root(self.name, level, self.last, tuple(self._levels[level])), made
+
+    def _put(self, level: int, node: Any, made: dict[bytes, bytes]) -> None:
+        if level == len(self._levels):
+            self._levels.append([])
+        nodes = self._levels[level]
+        if len(nodes) == LIMITS.fan:
+            self._put(level + 1, nodes, made)
+            nodes = self._levels[level] = []
+        name = new_name()
+        made[name] = self._tree.encoded(node)
+        nodes.append(Child(name, _low(node), _size(node)))
+
+
+def _low(node: Any) -> bytes:
+    low: bytes = node.positions[0] if isinstance(node, Leaf) else node[0].low
+    return low
 
 
 def _size(node: Any) -> int:

@@ -15,11 +15,9 @@ from neomodel.cli import main, models
 from neomodel.cli.app import command
 from neomodel.errors import StoreUnavailable
 
-PLANNED = {
-    "import": ["a.xmi", "--metamodel", "a.ecore", "--model", "m"],
-    "export": ["m", "a.xmi"],
-}
 WORKING = (
+    "import",
+    "export",
     "models",
     "metamodels",
     "register",
@@ -56,7 +54,7 @@ def commands(group: Any = command, path: str = "") -> Iterator[str]:
 
 
 def test_the_commands_are_those_of_the_design() -> None:
-    assert sorted(commands()) == sorted([*WORKING, *PLANNED, "cluster"])
+    assert sorted(commands()) == sorted([*WORKING, "cluster"])
 
 
 @pytest.mark.parametrize("path", list(commands()))
@@ -108,7 +106,7 @@ def test_no_driver_is_loaded_without_need(arguments: list[str]) -> None:
         (["show", "m", "--depth", "-1"], "invalid value for '--depth'"),
         (["cluster"], "missing command; see `neomodel cluster --help`"),
         (["cluster", "sideways"], "no such command 'sideways'"),
-        (["import", "a.xmi", "--model", "m"], "missing option '--metamodel'"),
+        (["import", "a.xmi"], "missing option '--model'"),
         (["models", "--store", "nonsense"], "cannot open store 'nonsense'"),
         (["models", "--store", "tape:x"], "the URL must start with lmdb:"),
         (["models", "--store", "memory:"], "cannot open store 'memory:'"),
@@ -122,16 +120,6 @@ def test_bad_input_is_one_sentence_and_exit_status_2(arguments: list[str], said:
     assert (run.returncode, run.stdout) == (2, "")
     assert_one_sentence(run.stderr)
     assert said in run.stderr
-
-
-@pytest.mark.parametrize("path", PLANNED)
-def test_a_command_that_is_not_there_yet_says_so(path: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*path.split(), *PLANNED[path]]) == 2
-
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert_one_sentence(captured.err)
-    assert f"`{path}` is not in this version ({__version__}); it needs " in captured.err
 
 
 def failing(error: BaseException) -> Any:

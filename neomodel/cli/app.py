@@ -6,7 +6,7 @@ import typer
 from typer.main import get_command
 
 from neomodel import __version__
-from neomodel.cli import check, cluster, models, planned, show, stats
+from neomodel.cli import check, cluster, exporting, importing, models, show, stats
 from neomodel.cli.frame import Commands, StoreBefore
 
 app = typer.Typer(
@@ -39,14 +39,21 @@ _commands = Commands(app)
 
 _INTO_AND_OUT = "Models: in and out"
 _commands.add(
-    planned.import_,
+    importing.import_,
     "neomodel import jdt.xmi --metamodel java.ecore --model jdt",
     "neomodel import a.xmi b.xmi --metamodel java.ecore --model jdt",
+    "neomodel import strange.xmi --model strange --lenient",
     name="import",
     panel=_INTO_AND_OUT,
-    needs="the XMI reader",
 )
-_commands.add(planned.export, "neomodel export jdt jdt.xmi", panel=_INTO_AND_OUT, needs="the XMI writer")
+_commands.add(
+    exporting.export,
+    "neomodel export jdt jdt.xmi",
+    "neomodel export jdt jdt.zxmi --as-of 2024-05-01T12:00:00+02:00",
+    "neomodel export jdt - --ids | xmllint --format -",
+    "neomodel export jdt jdt.json",
+    panel=_INTO_AND_OUT,
+)
 
 _LOOK = "Models: look and look after"
 _commands.add(models.models, "neomodel models", "neomodel models --json --store lmdb:/data/models.db", panel=_LOOK)

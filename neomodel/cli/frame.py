@@ -1,14 +1,11 @@
 """What all commands share: how they are declared, where `--store` comes from, how they end early."""
 
-import functools
 import os
 import sys
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-
-from neomodel import __version__
 
 DEFAULT_STORE = "lmdb:neomodel.db"
 
@@ -58,7 +55,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs."
 
 
 class Commands:
-    """Declares commands on a Typer app, each with its examples, and says so if one's engine is not there yet."""
+    """Declares commands on a Typer app, each with its examples."""
 
     def __init__(self, app: typer.Typer) -> None:
         self._app = app
@@ -69,21 +66,8 @@ class Commands:
         *examples: str,
         name: str | None = None,
         panel: str | None = None,
-        needs: str | None = None,
     ) -> None:
-        """The command `name` (the function's own, if None). `needs` names the missing part if it can't work yet."""
+        """The command `name` (the function's own, if None)."""
         name = name or function.__name__
         epilog = "\n".join(["Example:" if len(examples) == 1 else "Examples:", *(f"$ {line}" for line in examples)])
-        if needs:
-            function = _not_yet(function, name, needs)
         self._app.command(name, rich_help_panel=panel, epilog=epilog)(function)
-
-
-def _not_yet(function: Callable[..., None], name: str, needs: str) -> Callable[..., None]:
-    @functools.wraps(function)
-    def refuse(**_: Any) -> None:
-        raise Refused(
-            f"`{name}` is not in this version ({__version__}); it needs {needs}, which comes with a later one"
-        )
-
-    return refuse

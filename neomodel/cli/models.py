@@ -17,9 +17,15 @@ from neomodel.repository import Repository, connect
 
 
 def models(store: StoreUrl = "", as_json: AsJson = False) -> None:
-    """List the models there are, one name a line. With --json: a list of names."""
+    """List the models there are, one name a line. With --json: a list of names.
+
+    Unfinished imports are told on stderr.
+    """
     with connect(store, create=False) as repository:
         names = repository.models()
+        unfinished = repository.imports.names()
+    for name in unfinished:
+        say(f"{name} is an unfinished import; import it again, or drop it")
     if as_json:
         print(json.dumps(names))
     else:
@@ -113,7 +119,7 @@ def drop(
 def check_there(repository: Repository, name: str) -> None:
     """Return if there is a model of that name, else refuse with the nearest that is."""
     names = repository.models()
-    if name not in names:
+    if name not in names and name not in repository.imports.names():
         near = difflib.get_close_matches(name, names, 1)
         remedy = f"did you mean {near[0]!r}?" if near else "`neomodel models` lists those there are"
         raise Refused(f"there is no model {name!r} in {repository.store.url}; {remedy}")

@@ -1,8 +1,11 @@
 """How far long work has come, for who waits for it."""
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+_EVERY = 10  # seconds between lines
 
 
 @contextmanager
@@ -16,3 +19,64 @@ def counter(what: str) -> Iterator[Callable[[int], None]]:
     with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task(what, total=None)
         yield lambda rows: progress.advance(task, rows)
+
+
+@contextmanager
+def shares(what: str, unit: str) -> Iterator[Callable[[int, float], None]]:
+    """Shows how many units are done, how many in a second, and which share of all. On a terminal a bar; elsewhere a
+    line on stderr every ten seconds."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    if not sys.stderr.isatty():
+        yield _lines(what, unit)
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}% {task.fields[said]}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task, began = progress.add_task(what, total=1.0, said=""), time.monotonic()
+
+        def advance(done: int, share: float) -> None:
+            rate = done / max(time.monotonic() - began, 0.001)
+            progress.update(task, completed=share, said=f"{done:,} {unit}, {rate:,.0f}/s")
+
+        yield advance
+
+
+@contextmanager
+def pace(what: str, unit: str) -> Iterator[Callable[[int], None]]:
+    """As `shares`, where nobody knows how many there will be."""
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    if not sys.stderr.isatty():
+        line = _lines(what, unit)
+        yield lambda done: line(done, None)
+        return
+    columns = SpinnerColumn(), TextColumn("{task.description}: {task.fields[said]}"), TimeElapsedColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task, began = progress.add_task(what, total=None, said=""), time.monotonic()
+
+        def advance(done: int) -> None:
+            rate = done / max(time.monotonic() - began, 0.001)
+            progress.update(task, said=f"{done:,} {unit}, {rate:,.0f}/s")
+
+        yield advance
+
+
+def _lines(what: str, unit: str) -> Callable[[int, float | None], None]:
+    began = said = time.monotonic()
+
+    def advance(done: int, share: float | None) -> None:
+        nonlocal said
+        now = time.monotonic()
+        if now - said >= _EVERY:
+            said = now
+            told = "" if share is None else f"{share:.0%}, "
+            print(f"{what}: {told}{done:,} {unit}, {done / (now - began):,.0f}/s", file=sys.stderr, flush=True)
+
+    return advance

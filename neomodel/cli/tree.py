@@ -19,8 +19,9 @@ from neomodel.errors import CorruptRow, InvalidValue, MetamodelNotFound, ModelNo
 from neomodel.kinds import EClass, EFeature
 from neomodel.model import Model
 from neomodel.objects import Element, read
-from neomodel.states import UNSET, Stored
+from neomodel.states import Stored
 from neomodel.stores import Row
+from neomodel.unstored import UNSET
 
 SIBLINGS = 5  # siblings that are as far away as one level
 DEEPEST = 100  # levels
@@ -159,7 +160,8 @@ def targets(model: Model, tokens: Iterable[str]) -> dict[str, Target]:
             continue
     states: dict[int, list[Stored]] = defaultdict(list)
     for element in found.values():
-        states[id(element._neo.model)].append(element._neo)
+        if isinstance(element._neo, Stored):
+            states[id(element._neo.model)].append(element._neo)
     for group in states.values():
         group[0].model.want(group, None)
     return {token: _target(token, found.get(token)) for token in tokens}
@@ -167,7 +169,7 @@ def targets(model: Model, tokens: Iterable[str]) -> dict[str, Target]:
 
 def _target(token: str, element: Element | None) -> Target:
     model, oid = ids.split_ref(token)
-    state: Stored | None = element._neo if element is not None else None
+    state: Stored | None = element._neo if element is not None and isinstance(element._neo, Stored) else None
     if state is None or state.row is None:
         return Target(oid, model)
     try:

@@ -65,6 +65,8 @@ class Source:
         """Bytes of XML, known from the start of `parse` on."""
         self.position = 0
         """How many of those have been read."""
+        self.generation = 0
+        """A number that changes when prefixes may mean something else."""
         self._parser: Any = None
         self._prefixes: dict[str, list[str]] = {}
 
@@ -205,9 +207,11 @@ class Source:
         return parser
 
     def _declared(self, prefix: str | None, uri: str | None) -> None:
+        self.generation += 1
         self._prefixes.setdefault(prefix or "", []).append(uri or "")
 
     def _undeclared(self, prefix: str | None) -> None:
+        self.generation += 1
         self._prefixes[prefix or ""].pop()
 
     def _doctype(self, _name: str, system: str | None, public: str | None, _internal: int) -> None:

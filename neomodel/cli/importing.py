@@ -1,0 +1,59 @@
+"""Files of XMI into a model."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from neomodel.cli.frame import StoreUrl, say
+from neomodel.cli.progress import shares
+from neomodel.repository import connect
+
+
+def import_(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE.xmi", help="What to read.", show_default=False)],
+    model: Annotated[str, typer.Option("--model", metavar="NAME", help="The model's name.", show_default=False)],
+    metamodel: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--metamodel",
+            metavar="FILE.ecore",
+            help="Its metamodel; may be repeated. Not needed if it is registered.",
+            show_default=False,
+        ),
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Refuse what is odd, instead of telling it.")] = False,
+    lenient: Annotated[
+        bool, typer.Option("--lenient", help="Keep aside what the metamodel has no place for, instead of refusing it.")
+    ] = False,
+    add: Annotated[
+        bool,
+        typer.Option("--add", help="Add to a model that is there; what waited for these files finds them."),
+    ] = False,
+    store: StoreUrl = "",
+) -> None:
+    """Read .xmi files into a new model, in constant memory. They may refer to one another, in any order.
+
+    What is odd is told on stderr, with file and line. If the import fails, nothing of the model is left.
+    One .json file, as PyEcore has it, is read the same way; for small models.
+    """
+    with connect(store) as repository, shares(f"importing {model}", "elements") as advance:
+        if len(files) == 1 and files[0].suffix.lower() == ".json":
+            done = repository.import_json(files[0], model=model, metamodel=metamodel or ())
+        else:
+            done = repository.import_xmi(
+                *files,
+                model=model,
+                metamodel=metamodel or (),
+                strict=strict,
+                lenient=lenient,
+                add=add,
+                progress=advance,
+            )
+    for notice in done.notices:
+        say(str(notice))
+    rate = done.elements / max(done.seconds, 0.001)
+    print(
+        f"{done.model}: {done.elements:,} elements, {done.references:,} references, "
+        f"{done.seconds:.1f} s, {rate:,.0f} elements/s"
+    )

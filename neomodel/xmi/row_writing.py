@@ -1,0 +1,66 @@
+"""Rows on their way to the table of a model, many at a time."""
+
+from collections.abc import Callable, Iterable
+from itertools import chain, islice
+from typing import Any
+
+from neomodel import ids, trees
+from neomodel.kinds import EFeature
+from neomodel.long_cells import MANY, Growing, in_parts
+from neomodel.model import Model
+from neomodel.states import encode
+from neomodel.stores import Cells, Mutation
+from neomodel.xmi.spool import Spool
+
+_ROOT = ids.ROOT.encode()
+CELLS = 40_000
+"""How many wait to be written at once: a store takes longer for many small batches."""
+
+
+class RowWriting:
+    """Writes rows nobody else can know yet. `flushed` is called after each batch, `written` gets the ids."""
+
+    def __init__(self, model: Model, flushed: Callable[[], None], written: Spool | None = None) -> None:
+        self._model = model
+        self._written = written
+        self._flushed = flushed
+        self._waiting: list[Mutation] = []
+        self._room = CELLS
+
+    def put(self, oid: str, cells: Cells) -> None:
+        self._waiting.append(Mutation(oid.encode(), cells))
+        self._room -= len(cells)
+        if self._room <= 0:
+            self.flush()
+
+    def put_parts(self, oid: str, cells: Cells) -> None:
+        """Cells of which there may be very many; they don't count alone."""
+        for mutation in in_parts(oid.encode(), cells) if len(cells) > MANY else [Mutation(oid.encode(), cells)]:
+            self.put(oid, mutation.cells)
+
+    def flush(self) -> None:
+        if self._waiting:
+            self._model.writable()
+            if self._written is not None:
+                for key, _, _ in self._waiting:
+                    if key != _ROOT:
+                        self._written.add((key.decode(),))
+            self._model.table.put_many(self._waiting)
+            self._model.outdated()
+            self._waiting = []
+            self._room = CELLS
+        self._flushed()
+
+    def held(self, oid: str, feature: EFeature, raws: Iterable[Any]) -> Cells:
+        """The cells of what a collection holds, however much that is; extents are written here."""
+        remaining = iter(raws)
+        first = list(islice(remaining, trees.LIMITS.inline + 1))
+        if len(first) <= trees.LIMITS.inline:
+            return encode(feature, first)
+        return {feature.column: self.growing(oid, feature, chain(first, remaining)).root()}
+
+    def growing(self, oid: str, feature: EFeature, raws: Iterable[Any]) -> Growing:
+        """A collection that is long already, and grows."""
+        made = Growing(feature, lambda cells: self.put_parts(oid, cells))
+        made.extend(raws)
+        return made

@@ -1,0 +1,89 @@
+"""`neomodel import`, as a shell sees it."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import neomodel as nm
+from benchmarks import xmi_files
+from neomodel.cli import main
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, str, str]:
+    """A metamodel, a model of 901 elements, and the URL of a store."""
+    (tmp_path / "code.ecore").write_text(xmi_files.ECORE)
+    xmi_files.write(tmp_path / "a.xmi", 900)
+    return str(tmp_path / "code.ecore"), str(tmp_path / "a.xmi"), f"lmdb:{tmp_path / 'store'}"
+
+
+def test_an_import_ends_with_what_it_did(files: tuple[str, str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    ecore, xmi, url = files
+
+    assert main(["import", xmi, "--metamodel", ecore, "--model", "code", "--store", url]) == 0
+    out, err = capsys.readouterr()
+    assert re.fullmatch(r"code: 901 elements, 1,\d{3} references, \d+\.\d s, [\d,]+ elements/s\n", out)
+    assert err == ""
+    with nm.connect(url) as repository:
+        assert len(repository.open("code").roots[0].types) == 100
+        assert repository.metamodels() == ["http://code"]
+    assert main(["import", xmi, "--model", "again", "--store", url]) == 0  # the metamodel is there
+
+
+def test_what_is_odd_is_told_and_with_strict_refused(
+    files: tuple[str, str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ecore, _, url = files
+    path = tmp_path / "odd.xmi"
+    path.write_text('<Model name="a"/>')
+    arguments = ["import", str(path), "--metamodel", ecore, "--store", url]
+
+    assert main([*arguments, "--model", "m"]) == 0
+    assert f"neomodel: {path}:1: Model is taken for code.Model" in capsys.readouterr().err
+    assert main([*arguments, "--model", "n", "--strict"]) == 2
+    out, err = capsys.readouterr()
+    assert (out, len(err.splitlines())) == ("", 1)
+    assert "strict was asked for" in err
+
+
+def test_what_is_unknown_is_refused_and_with_lenient_kept(
+    files: tuple[str, str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ecore, _, url = files
+    path = tmp_path / "odd.xmi"
+    path.write_text('<c:Model xmlns:c="http://code"\n nmae="a"/>')
+    arguments = ["import", str(path), "--metamodel", ecore, "--model", "m", "--store", url]
+
+    assert main(arguments) == 2
+    assert capsys.readouterr().err == f"neomodel: {path}:1: code.Model has no feature 'nmae'; did you mean 'name'?\n"
+    with nm.connect(url) as repository:
+        assert repository.models() == []
+    assert main([*arguments, "--lenient"]) == 0
+    assert capsys.readouterr().out.startswith("m: 1 elements, 0 references")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["no.xmi", "--model", "m"], "no.xmi: there is no such file"),
+        (["a.xmi", "--model", "m", "--metamodel", "no.ecore"], "no.ecore: there is no such file"),
+        (["a.xmi", "--model", "_m"], "a model's name is '_m'"),
+        (["a.xmi", "--model", "taken"], "model 'taken' already exists"),
+    ],
+)
+def test_bad_arguments_are_one_sentence(
+    files: tuple[str, str, str],
+    arguments: list[str],
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(Path(files[0]).parent)
+    with nm.connect(files[2]) as repository:
+        repository.create("taken")
+
+    assert main(["import", *arguments, "--store", files[2]]) == 2
+    err = capsys.readouterr().err
+    assert said in err
+    assert len(err.splitlines()) == 1

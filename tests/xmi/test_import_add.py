@@ -1,0 +1,112 @@
+"""Files that are added to a model: what waited for them finds them, and they find what is there."""
+
+from pathlib import Path
+
+import pytest
+
+import neomodel as nm
+from neomodel import layout
+from neomodel.cli import main
+from neomodel.errors import InvalidFile
+from tests.xmi.files import new_repository, rows, told, written
+
+ONE = """<l:Library NS name="one"><shelves name="s"><books name="a" xmi:id="_a"><authors href="two.xmi#/"/>
+<related href="two.xmi#//@written.0"/><related href="three.xmi#_t"/><sequel href="sub/three.xmi#_t"/></books>
+<books href="three.xmi#/0"/></shelves></l:Library>"""
+TWO = '<l:Person NS name="p"><written href="one.xmi#//@shelves.0/@books.0"/></l:Person>'
+THREE = '<xmi:XMI NS><l:Book name="t" xmi:id="_t"><prequel href="one.xmi#_a"/></l:Book><l:Book name="u"/></xmi:XMI>'
+
+
+def files(folder: Path) -> list[Path]:
+    named = {"one": ONE.replace("two.xmi#//@written.0", "three.xmi#/1").replace("sub/", ""), "two": TWO, "three": THREE}
+    return [written(folder / f"{name}.xmi", body) for name, body in named.items()]
+
+
+def added(paths: list[Path]) -> nm.Model:
+    repository = new_repository()
+    for number, path in enumerate(paths):
+        repository.import_xmi(path, model="m", add=number > 0)
+        assert nm.check(repository.open("m")).findings == ()
+    return repository.open("m")
+
+
+def by_name(model: nm.Model) -> dict[str, dict[str, object]]:
+    """What objects hold, by names: the roots may be in another order."""
+    found = told(model)
+    names = {path: features.get("name", path) for path, features in found.items()}
+    return {
+        str(names[path]): {
+            name: [names.get(one, one) for one in value] if isinstance(value, list) else names.get(value, value)
+            for name, value in features.items()
+        }
+        for path, features in found.items()
+    }
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (0, 2, 1), (2, 0, 1), (1, 2, 0), (2, 1, 0)])
+def test_one_after_the_other_is_as_good_as_together(tmp_path: Path, order: tuple[int, ...]) -> None:
+    paths = files(tmp_path)
+    repository = new_repository()
+    repository.import_xmi(*paths, model="m")
+    together = by_name(repository.open("m"))
+
+    model = added([paths[number] for number in order])
+    apart = by_name(model)
+    assert {name: sorted(map(str, found.items())) for name, found in apart.items()} == {
+        name: sorted(map(str, found.items())) for name, found in together.items()
+    }
+    assert not list(model.table.cells(b"ROOT", layout.EXTENT, b"?waits", b"?waitt"))
+
+
+def test_what_waits_goes_on_to_until_its_own_file_comes(tmp_path: Path) -> None:
+    one, two, three = files(tmp_path)
+    repository = new_repository()
+    repository.import_xmi(one, model="m")
+    repository.import_xmi(two, model="m", add=True)
+    (book,) = repository.open("m").roots[0].shelves[0].books
+
+    assert [person.name for person in book.authors] == ["p"]
+    with pytest.raises(nm.ObjectNotFound, match=r"three\.xmi#_t"):
+        _ = book.sequel.name
+    repository.import_xmi(three, model="m", add=True)
+    assert book.sequel.name == "t"
+    assert [one.name for one in book.eContainer().books] == ["a", "t"]
+
+
+def test_a_long_list_that_waits(tmp_path: Path) -> None:
+    related = "".join(f'<related href="far.xmi#//@books.{n}"/>' for n in range(600))
+    near = written(tmp_path / "near.xmi", f'<l:Book NS name="near">{related}</l:Book>')
+    far = "".join(f'<books name="{n}"/>' for n in range(600))
+    model = added([near, written(tmp_path / "far.xmi", f"<l:Shelf NS>{far}</l:Shelf>")])
+
+    assert [book.name for book in model.roots[0].related] == [str(n) for n in range(600)]
+
+
+def test_an_addition_that_fails_leaves_the_model_as_it_was(tmp_path: Path) -> None:
+    one, two, _ = files(tmp_path)
+    repository = new_repository()
+    repository.import_xmi(one, model="m")
+    before, told_before = rows(repository.open("m")), told(repository.open("m"))
+    two.write_text(two.read_text().replace("</l:Person>", '<lent href="#_nothing"/></l:Person>'))
+
+    with pytest.raises(InvalidFile, match="'_nothing', which is not there"):
+        repository.import_xmi(two, model="m", add=True)
+    assert (rows(repository.open("m")), told(repository.open("m"))) == (before, told_before)
+    assert nm.check(repository.open("m")).findings == ()
+
+
+def test_there_has_to_be_a_model_to_add_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    repository = new_repository()
+    with pytest.raises(nm.ModelNotFound):
+        repository.import_xmi(written(tmp_path / "a.xmi", "<l:Book NS/>"), model="m", add=True)
+    assert repository.models() == []
+    assert main(["import", "a.xmi", "--model", "m", "--add", "--store", f"lmdb:{tmp_path / 'store'}"]) == 2
+    assert "there is no model 'm'" in capsys.readouterr().err
+
+
+def test_ids_go_on_where_they_were(tmp_path: Path) -> None:
+    paths = [written(tmp_path / f"{n}.xmi", f'<l:Book NS name="{n}"/>') for n in range(3)]
+    model = added(paths)
+
+    assert [book.name for book in model.roots] == ["0", "1", "2"]
+    assert len({nm.oid(book)[:4] for book in model.roots}) == 3
