@@ -14,6 +14,7 @@ from neomodel.errors import (
     CorruptRow,
     FeatureNotFound,
     IncompatibleMetamodel,
+    InvalidFile,
     InvalidModel,
     InvalidValue,
     MetamodelNotFound,
@@ -26,6 +27,7 @@ from neomodel.errors import (
     Purged,
     ReadOnly,
     StoreUnavailable,
+    UnfinishedImport,
 )
 from neomodel.findings import Finding, Report
 from neomodel.graphs import to_networkx
@@ -54,6 +56,7 @@ __all__ = [
     "FeatureNotFound",
     "Finding",
     "IncompatibleMetamodel",
+    "InvalidFile",
     "InvalidModel",
     "InvalidValue",
     "MetamodelNotFound",
@@ -73,6 +76,7 @@ __all__ = [
     "Revision",
     "StoreUnavailable",
     "Timeline",
+    "UnfinishedImport",
     "attribute",
     "batch",
     "check",

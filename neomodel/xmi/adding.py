@@ -125,7 +125,7 @@ class Adding:
             obj = model[oid]
             mirror(obj, obj.eClass.features[name], gone=(), come=[model[target]])
         for oid, (container, name) in self._work.taken.items():
-            _place(model[oid], container, name)
+            _place(model[oid], container, model[container].eClass.features[name])
             drop_tokens(model.element(ids.ROOT), ROOTS, {oid})
         if self._work.kept:
             _keep(model.element(ids.ROOT), self._work.kept)
@@ -137,8 +137,19 @@ def _let_hold(obj: Any, found: _Found) -> None:
     persist(lambda: obj._neo.write({found.feature: found.target}))
 
 
-def _place(obj: Any, container: str, feature: str) -> None:
-    persist(lambda: obj._neo.swap(layout.placed(container, feature)))
+def _place(obj: Any, container: str, feature: EFeature) -> None:
+    """Put what was a root into a container; that it had named that, which was kept aside, goes without saying now."""
+    up = f"<{feature.eOpposite.name} href=" if feature.eOpposite is not None else None
+
+    def change() -> None:
+        cells = layout.placed(container, feature.name)
+        kept = obj._neo.read().get(layout.ASIDE)
+        if kept is not None and up is not None:
+            left = [one for one in json.loads(kept) if not one.get("element", "").startswith(up)]
+            cells[layout.ASIDE] = layout.aside(left) if left else None
+        obj._neo.swap(cells)
+
+    persist(change)
 
 
 def _keep(root: Any, kept: list[dict[str, str]]) -> None:

@@ -5,6 +5,8 @@ those that refer to something wait on disk until all is read. Until the last one
 nobody can open it, and if the import fails, nothing of it is left.
 """
 
+import sqlite3
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
@@ -16,7 +18,7 @@ import attrs
 
 from neomodel import ids, layout
 from neomodel.batches import batch
-from neomodel.errors import InvalidFile, InvalidValue
+from neomodel.errors import InvalidFile, InvalidValue, NeomodelError, StoreUnavailable
 from neomodel.long_cells import MANY
 from neomodel.model import Model
 from neomodel.packages import EPackage
@@ -73,7 +75,7 @@ def import_xmi(
         raise InvalidValue("what to import", [], "one file or more")
     notices = _SomeNotices(strict=strict)
     packages = _registered(repository, metamodel, notices)
-    with _added_to(repository, name) if add else repository.importing(name) as model:
+    with _added_to(repository, name) if add else repository.importing(name) as model, _room():
         one = _Importing(model, sources, packages, notices, lenient=lenient, add=add, progress=progress)
         with closing(one):
             one.run()
@@ -85,6 +87,18 @@ def _added_to(repository: "Repository", name: str) -> Iterator[Model]:
     """A model that is there."""
     with batch(repository):
         yield repository.open(name)
+
+
+@contextmanager
+def _room() -> Iterator[None]:
+    """Tell in our terms what goes wrong with temporary files."""
+    try:
+        yield
+    except (OSError, sqlite3.Error) as exc:
+        if isinstance(exc, NeomodelError):
+            raise
+        where = f"temporary files in {tempfile.gettempdir()}"
+        raise StoreUnavailable("an import", where, f"{exc}; set TMPDIR to where there is room") from exc
 
 
 def _registered(repository: "Repository", metamodel: Iterable[Any], notices: Notices) -> list[EPackage]:

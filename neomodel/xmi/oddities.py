@@ -98,8 +98,13 @@ class LinkElement:
             raise reading.source.fault(f"{split(name)[1]!r} does not say what {slot.feature} refers to")
         if slot.role is Role.UP:
             reading.check_up(frame, slot, texts, reading.above())
-        else:
-            reading.refer(frame, slot, texts)
+            if texts[0].startswith(MISSING):  # nothing of ours says so until that file is added
+                frame.keep({"element": f"<{slot.name} href={quoteattr(self._uri or '')}/>"})
+            return
+        reading.refer(frame, slot, texts)
+        if slot.group is not None:
+            for _ in texts:
+                reading.value(frame, slot.group, slot.name)
 
 
 def proxy(reading: "Reading", frame: Frame, slot: Slot, uri: str) -> None:

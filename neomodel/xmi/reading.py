@@ -41,6 +41,7 @@ class Reading:
         """The object whose element is open."""
         self._above: list[Frame | None] = []
         self._roots = 0
+        self._in_cdata = False
 
     # events
 
@@ -82,8 +83,6 @@ class Reading:
 
     def cdata(self, begins: bool) -> None:
         self._in_cdata = begins
-
-    _in_cdata = False
 
     # objects
 
@@ -271,9 +270,6 @@ class Reading:
             raise self.source.fault(f"{slot.feature} refers to one object, and here are {len(texts)}")
         if texts:
             frame.links.append((slot.number, texts))
-            if slot.group is not None:
-                for _ in texts:
-                    self.value(frame, slot.group, slot.name)
 
     def value(self, frame: Frame, slot: Slot, text: str) -> None:
         """Put a value at the end of a many-valued attribute, or an entry at that of a feature map."""
@@ -320,6 +316,11 @@ class Reading:
         if slot is not None:
             frame.shape.elements[name] = slot
             return slot
+        wild = frame.shape.wild
+        if wild is not None and uri and uri != frame.shape.kind.ePackage.nsURI:
+            self.odd = Capture(self, lambda kept: self.value(frame, wild, f"#element:{kept['element']}"))
+            self.odd.start(name, attributes)
+            return None
         missing = self.source.fault(f"{frame.shape} has no feature {local!r}{near(local, frame.shape.kind.features)}")
         self.unknown(frame, missing, name, attributes)
         return None

@@ -12,9 +12,11 @@ from neomodel.states import encode
 from neomodel.stores import Cells, Mutation
 from neomodel.xmi.spool import Spool
 
-_ROOT = ids.ROOT.encode()
 CELLS = 40_000
 """How many wait to be written at once: a store takes longer for many small batches."""
+
+_ROOT = ids.ROOT.encode()
+_SCATTERED = 3  # cells that an extent counts for besides: each lies elsewhere, and takes a page until it is written
 
 
 class RowWriting:
@@ -36,6 +38,7 @@ class RowWriting:
     def put_parts(self, oid: str, cells: Cells) -> None:
         """Cells of which there may be very many; they don't count alone."""
         for mutation in in_parts(oid.encode(), cells) if len(cells) > MANY else [Mutation(oid.encode(), cells)]:
+            self._room -= _SCATTERED * len(mutation.cells)
             self.put(oid, mutation.cells)
 
     def flush(self) -> None:

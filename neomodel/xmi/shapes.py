@@ -117,6 +117,9 @@ class Shape:
         self.waits = False
         """Whether others may have to say something of its objects: then their rows come last."""
         self.mixed: Slot | None = None
+        """The feature map that has all elements, and the text between them."""
+        self.wild: Slot | None = None
+        """The feature map that takes elements of other namespaces."""
         self.simple: Slot | None = None
         """Where the text of an element goes that has no other place for it."""
         self.key = kind.key
@@ -185,18 +188,7 @@ class Shapes:
             if slot.role is Role.LINK and feature.eOpposite is not None:
                 self._join(slot, feature, feature.eOpposite)
                 shape.waits = True
-        for slot in shape.slots:
-            said = _extended(slot.feature)
-            if slot.role is Role.MAP and said.get("name") in (":mixed", "mixed"):
-                shape.mixed = slot
-            elif said.get("kind") == "simple" or said.get("name") == ":0":
-                shape.simple = slot
-        maps = {_extended(s.feature).get("name", s.name): s for s in shape.slots if s.role is Role.MAP}
-        for slot in shape.slots:
-            group = _extended(slot.feature).get("group", "").lstrip("#")
-            slot.group = maps.get(group) if group else None
-            if slot.group is None and shape.mixed is not None and _extended(slot.feature).get("kind") == "element":
-                slot.group = shape.mixed
+        _arrange_maps(shape)
         for slot in shape.slots:
             alias = _extended(slot.feature).get("name", "")
             if alias and alias[0] != ":":
@@ -211,6 +203,26 @@ class Shapes:
             self.pairs.append(self._pairs[ends])
         slot.pair = self._pairs[ends]
         slot.side = 0 if first is feature else 1
+
+
+def _arrange_maps(shape: Shape) -> None:
+    """Find out which features are members of feature maps, and where text and unknown elements go."""
+    maps = {}
+    for slot in shape.slots:
+        said = _extended(slot.feature)
+        if slot.role is Role.MAP:
+            name = said.get("name", slot.name)
+            maps[name] = slot
+            if name in (":mixed", "mixed"):
+                shape.mixed = slot
+            elif said.get("kind") == "elementWildcard":
+                shape.wild = slot
+        elif said.get("kind") == "simple" or said.get("name") == ":0":
+            shape.simple = slot
+    shape.wild = shape.wild or shape.mixed
+    for slot in shape.slots:
+        group = _extended(slot.feature).get("group", "").lstrip("#")
+        slot.group = None if slot.role is Role.MAP else shape.mixed or maps.get(group)
 
 
 def special(name: str) -> Role | None:

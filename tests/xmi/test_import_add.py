@@ -8,6 +8,8 @@ import neomodel as nm
 from neomodel import layout
 from neomodel.cli import main
 from neomodel.errors import InvalidFile
+from tests.objects.crashing import Crash, Crashing
+from tests.objects.library import library
 from tests.xmi.files import new_repository, rows, told, written
 
 ONE = """<l:Library NS name="one"><shelves name="s"><books name="a" xmi:id="_a"><authors href="two.xmi#/"/>
@@ -110,3 +112,32 @@ def test_ids_go_on_where_they_were(tmp_path: Path) -> None:
 
     assert [book.name for book in model.roots] == ["0", "1", "2"]
     assert len({nm.oid(book)[:4] for book in model.roots}) == 3
+
+
+def test_wherever_an_addition_ends_a_repair_leaves_it_whole_or_takes_it_out(tmp_path: Path) -> None:
+    one, _, _ = files(tmp_path)
+    inside = '<books name="in"/><inner name="inner"><books name="low"/></inner>'
+    shelf = written(tmp_path / "shelf.xmi", f'<l:Shelf NS name="new">{inside}</l:Shelf>')
+    whole = Crashing(nm.connect("memory:").store, None, "before")
+    repository = nm.Repository(whole)
+    repository.register(library)
+    repository.import_xmi(one, model="m")
+    begun, before = len(whole.writes), set(by_name(repository.open("m")))
+    repository.import_xmi(shelf, model="m", add=True)
+    ended, after = len(whole.writes), set(by_name(repository.open("m")))
+    assert ended > begun + 3
+
+    seen = set()
+    for point in range(begun, ended):
+        inner = nm.connect(f"memory:{tmp_path}{point}").store
+        crashing = nm.Repository(Crashing(inner, point, "before"))
+        crashing.register(library)
+        crashing.import_xmi(one, model="m")
+        with pytest.raises(Crash):
+            crashing.import_xmi(shelf, model="m", add=True)
+        model = nm.Repository(inner).open("m")
+        assert nm.check(model, repair=True, patience=0).clean, point
+        names = frozenset(by_name(model))
+        assert names in (before, after), point
+        seen.add(names)
+    assert seen == {frozenset(before), frozenset(after)}
