@@ -248,7 +248,7 @@ def _place(path: str) -> str:
 
 
 def xmi_id(obj: Any) -> str:
-    return str(obj._neo.read()[layout.XMI_ID].decode())
+    return str(obj._neo.read().get(layout.XMI_ID).decode())
 
 
 COUNTS = {

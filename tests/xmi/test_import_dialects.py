@@ -185,4 +185,4 @@ def test_many_values_are_elements_or_words_of_an_attribute(tmp_path: Path) -> No
 def test_xmi_ids_are_kept(tmp_path: Path) -> None:
     found = book(tmp_path, 'xmi:id="_x"')
 
-    assert found._neo.read()[layout.XMI_ID] == b"_x"
+    assert found._neo.read().get(layout.XMI_ID) == b"_x"

@@ -54,7 +54,7 @@ def test_what_makes_no_sense_is_refused_with_file_and_line_and_leaves_nothing(tm
 
 
 def aside(obj: nm.Element) -> list[dict[str, str]]:
-    return json.loads(obj._neo.read()[layout.ASIDE])  # type: ignore[no-any-return]
+    return json.loads(obj._neo.read().get(layout.ASIDE))  # type: ignore[no-any-return]
 
 
 def lenient(path: Path) -> tuple[nm.Model, list[str]]:
