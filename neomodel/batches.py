@@ -36,10 +36,9 @@ from neomodel.errors import (
     InvalidValue,
     OutcomeUnknown,
     StoreUnavailable,
-    TableExists,
     TableNotFound,
 )
-from neomodel.stores import VERSION, Store, successor
+from neomodel.stores import VERSION, Store, ensured, successor
 from neomodel.stores.base import MAX_TIME, ORDERED
 from neomodel.stores.clock import Watch, wall
 from neomodel.times import told
@@ -149,7 +148,7 @@ class Batches:
                 if self._swap(found, entries):
                     return entries
             except TableNotFound:
-                self._create()
+                ensured(self._table, FAMILIES)
             except OutcomeUnknown:
                 unknown += 1
                 if unknown == _ATTEMPTS:
@@ -172,12 +171,6 @@ class Batches:
         entries = (Entry(**entry) for entry in stored["batches"])
         listed = tuple(entry if entry.since else attrs.evolve(entry, since=cell.time) for entry in entries)
         return _List(stored["version"].encode(), listed)
-
-    def _create(self) -> None:
-        try:
-            self._table.create(FAMILIES)
-        except TableExists:
-            return  # another process made it in this moment
 
 
 class Batch:

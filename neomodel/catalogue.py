@@ -4,8 +4,8 @@ The row of a model has its name as key and the cell ``p:created``, whose own tim
 people. A model that is dropped takes it along, and one that is created anew under its name has a later one.
 """
 
-from neomodel.errors import TableExists, TableNotFound
-from neomodel.stores import Mutation, Store
+from neomodel.errors import TableNotFound
+from neomodel.stores import Mutation, Store, ensured
 from neomodel.stores.clock import wall
 from neomodel.times import instant
 
@@ -26,7 +26,7 @@ class Catalogue:
         try:
             self._table.put_many([mutation])
         except TableNotFound:
-            self._create()
+            ensured(self._table, FAMILIES)
             self._table.put_many([mutation])
 
     def strike(self, name: str) -> None:
@@ -43,9 +43,3 @@ class Catalogue:
             return next((cell.time for cell in cells), None)
         except TableNotFound:
             return None
-
-    def _create(self) -> None:
-        try:
-            self._table.create(FAMILIES)
-        except TableExists:
-            return  # another process made it in this moment

@@ -11,9 +11,9 @@ import socket
 
 import attrs
 
-from neomodel.errors import InvalidValue, TableExists, TableNotFound
+from neomodel.errors import InvalidValue, TableNotFound
 from neomodel.model import Model
-from neomodel.stores import VERSION, Row, Table, successor
+from neomodel.stores import VERSION, Row, Table, ensured, successor
 from neomodel.times import Time, micros
 
 TABLE = "_purges"
@@ -76,12 +76,7 @@ def _whoever() -> str:
 
 
 def _records(model: Model) -> Table:
-    table = model.repository.store.table(TABLE)
-    try:
-        table.create(FAMILIES)
-    except TableExists:
-        return table
-    return table
+    return ensured(model.repository.store.table(TABLE), FAMILIES)
 
 
 def _cells(record: Purge) -> Row:

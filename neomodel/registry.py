@@ -9,12 +9,12 @@ to the root package that took it first. As everything in a store, earlier defini
 import difflib
 from collections.abc import Iterable, Iterator
 
-from neomodel.errors import IncompatibleMetamodel, InvalidModel, MetamodelNotFound, TableExists, TableNotFound
+from neomodel.errors import IncompatibleMetamodel, InvalidModel, MetamodelNotFound, TableNotFound
 from neomodel.evolution import breaks
 from neomodel.metamodel import Package
 from neomodel.metamodel_json import dumps, loads
 from neomodel.soundness import check, faults
-from neomodel.stores import VERSION, Row, Store, successor
+from neomodel.stores import VERSION, Row, Store, ensured, successor
 from neomodel.xmltype import XML_TYPE, xml_type
 
 TABLE = "_metamodels"
@@ -51,7 +51,7 @@ class Registry:
                 if self._write(packages, rows):
                     break
             except TableNotFound:
-                self._create()
+                ensured(self._table, FAMILIES)
         return packages
 
     def load(self, ns_uri: str, *, at: int | None = None) -> Package:
@@ -135,12 +135,6 @@ class Registry:
                 if not self._table.swap(key, version, {**cells, VERSION: successor(version)}):
                     return False
         return True
-
-    def _create(self) -> None:
-        try:
-            self._table.create(FAMILIES)
-        except TableExists:
-            return  # another process made it in this moment
 
     # reading
 

@@ -32,6 +32,7 @@ from neomodel.registry import Registry
 from neomodel.stores import Store, open_store
 from neomodel.stores.wrappers import Caching
 from neomodel.times import STABLE, Time, micros, told
+from neomodel.unfinished import TABLE as IMPORTS
 from neomodel.unfinished import Unfinished
 from neomodel.vintages import Vintage, kind_in
 
@@ -242,7 +243,7 @@ class Repository:
         A later time than that raises `NotStable` unless it is asked for as `unstable`: then what is read may be
         incomplete, and may be something else the next time. A time before the model was created raises
         `ModelNotFound`, one before what was purged `Purged`; as of "stable" a new model may be empty still. As of a
-        time, four reads.
+        time, five reads.
         """
         at = None
         if as_of is None:
@@ -265,8 +266,9 @@ class Repository:
 
     def models(self) -> list[str]:
         """The names of the models there are; those whose import is unfinished are none yet. Two reads."""
-        unfinished = set(self.imports.names())
-        return [name for name in self.store.tables() if not name.startswith("_") and name not in unfinished]
+        tables = self.store.tables()
+        unfinished = self.imports.names() if IMPORTS in tables else []
+        return [name for name in tables if not name.startswith("_") and name not in unfinished]
 
     def drop(self, name: str) -> None:
         """Remove a model and all its history, or what an import has left; `ModelNotFound` if there is neither."""

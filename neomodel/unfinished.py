@@ -11,8 +11,8 @@ import platform
 import attrs
 
 from neomodel.batches import Batch, Batches
-from neomodel.errors import TableExists, TableNotFound, UnfinishedImport
-from neomodel.stores import VERSION, Store, successor
+from neomodel.errors import TableNotFound, UnfinishedImport
+from neomodel.stores import VERSION, Store, ensured, successor
 from neomodel.stores.clock import wall
 from neomodel.times import told
 
@@ -48,7 +48,7 @@ class Unfinished:
         try:
             taken = self._table.swap(name.encode(), row.get(VERSION), cells)
         except TableNotFound:
-            self._create()
+            ensured(self._table, FAMILIES)
             taken = self._table.swap(name.encode(), None, cells)
         if not taken:
             raise self._refusal(name, _loaded(self._row(name)[IMPORT]))
@@ -88,12 +88,6 @@ class Unfinished:
             return self._table.get(name.encode(), columns=[IMPORT, VERSION]) or {}
         except TableNotFound:
             return {}
-
-    def _create(self) -> None:
-        try:
-            self._table.create(FAMILIES)
-        except TableExists:
-            return  # another process made it in this moment
 
 
 def _loaded(cell: bytes) -> Mark:

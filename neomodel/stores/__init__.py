@@ -14,6 +14,7 @@ from neomodel.stores.base import (
     Store,
     Table,
     Version,
+    ensured,
     successor,
 )
 
@@ -28,6 +29,7 @@ __all__ = [
     "Store",
     "Table",
     "Version",
+    "ensured",
     "open_store",
     "successor",
 ]

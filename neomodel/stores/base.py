@@ -35,12 +35,13 @@ import re
 import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import NamedTuple, Self
 
 import attrs
 
-from neomodel.errors import InvalidValue, Purged
+from neomodel.errors import InvalidValue, Purged, TableExists
 
 VERSION = b"t:version"
 ALWAYS_FITS = 240
@@ -289,6 +290,13 @@ class Store(ABC):
 
 _TABLE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
 _FAMILY = re.compile(r"[A-Za-z]")
+
+
+def ensured(table: Table, families: Iterable[str]) -> Table:
+    """The table, made if it is not there. Another process may make it in this moment."""
+    with suppress(TableExists):
+        table.create(families)
+    return table
 
 
 def check_name(name: str) -> str:

@@ -162,7 +162,7 @@ def test_what_was_read_of_a_snapshot_is_not_read_again_by_whoever_opens_it() -> 
 
         again = repo.open("m", as_of=then)
         assert [again[str(nm.oid(book))].name for book in books] == first
-        assert store.calls == {"now": 1, "cells": 2, "get": 2}, "opening it, and its metamodel"
+        assert store.calls == {"now": 1, "cells": 2, "get": 3}, "opening it, its import, and its metamodel"
 
 
 def test_the_cache_of_snapshots_keeps_to_its_limit() -> None:
