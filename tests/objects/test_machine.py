@@ -15,7 +15,7 @@ from tests.objects.machine import ModelMachine
 from tests.objects.machine_pyecore import OracleMachine
 
 EXAMPLES = {"memory": 120, "lmdb": 50, "hbase": 3}  # what each has time for in `make test`
-SIZES = [pytest.param(1, 25, id="short"), pytest.param(30, 50, id="long", marks=pytest.mark.soak)]
+SIZES = [pytest.param(1, 25, id="short"), pytest.param(10, 50, id="long", marks=pytest.mark.soak)]
 
 
 @pytest.fixture(params=EXAMPLES)
