@@ -13,6 +13,7 @@ from neomodel.xmi.links import Files
 from neomodel.xmi.notices import Notices
 from neomodel.xmi.row_writing import RowWriting
 from neomodel.xmi.shapes import Shape, Shapes, Slot
+from neomodel.xmi.shards import Shards
 from neomodel.xmi.spool import Spool
 from neomodel.xmi.targets import Targets
 
@@ -39,7 +40,6 @@ class Work:
     """Those of roots, complete or not."""
     elements: int = 0
     links: int = 0
-    roots_found: int = 0
     reserved: dict[str, str] = attrs.field(factory=dict)
     """Ids of roots that were not read yet, but are contained in an object of another file, by their texts."""
     adopted: dict[str, tuple[str, int, int, str]] = attrs.field(factory=dict)
@@ -47,11 +47,16 @@ class Work:
     and slot, and where that is said."""
     kept: list[dict[str, str]] = attrs.field(factory=list)
     """What was kept of the files that belongs to no object."""
+    shards: Shards = attrs.field(init=False)
 
     taken: dict[str, tuple[str, str]] = attrs.field(factory=dict)
     """Roots that were in the model, by their ids, and where they lie from now on: a container and a feature."""
     outward: list[tuple[str, str, str]] = attrs.field(factory=list)
     """Links to objects that were in the model, whose other ends are there: an id, the feature, the other id."""
+
+    @shards.default
+    def _shards(self) -> Shards:
+        return Shards(self.model, self.roots_before)
 
     def earlier_root(self, oid: str) -> bool:
         """Whether an object that was in the model is a root there."""

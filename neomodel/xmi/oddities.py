@@ -123,7 +123,7 @@ def proxy(reading: "Reading", frame: Frame, slot: Slot, uri: str) -> None:
     if found is not None:
         oid = found[1:]
     else:
-        oid = work.reserved.get(text) or ids.oid_in(frame.shard or ids.spread(frame.oid, 0))
+        oid = work.reserved.get(text) or ids.oid_in(work.shards.beside(frame.shard))
         work.reserved[text] = oid
     if oid in work.adopted:
         raise reading.source.fault(f"{uri} is contained in another object already")

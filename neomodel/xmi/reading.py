@@ -9,7 +9,6 @@ from typing import Any
 
 from neomodel import codecs, ids, layout, trees
 from neomodel.errors import InvalidFile, near
-from neomodel.ids import FANOUT
 from neomodel.stores import VERSION, successor
 from neomodel.xmi.classes import TYPES, Classes, said_class
 from neomodel.xmi.frames import Frame, Work
@@ -97,12 +96,8 @@ class Reading:
             return
         held = frame.children.get(slot)
         number = 0 if held is None else len(held)
-        if shape.key:
-            oid = self.classes.keyed(shape, attributes)
-        elif number < FANOUT and frame.shard is not None:
-            oid = ids.oid_in(frame.shard)
-        else:
-            oid = ids.oid_in(ids.shard_for(frame.oid, number))
+        near = self.work.shards.beside
+        oid = self.classes.keyed(shape, attributes) if shape.key else ids.oid_in(near(frame.shard))
         self.hold(frame, slot, oid)
         path = f"{frame.path}/@{slot.name}.{number}" if slot.many else f"{frame.path}/@{slot.name}"
         cells = {
@@ -133,9 +128,8 @@ class Reading:
         elif work.reserved:
             oid = self._reserved(path, attributes)
         else:
-            oid = ids.oid_in(ids.spread(work.model, work.roots_before + work.roots_found))
+            oid = ids.oid_in(work.shards.fresh())
         self._roots += 1
-        work.roots_found += 1
         cells = {**layout.placed(ids.ROOT, layout.ROOT_CONTENTS), **shape.cells, VERSION: successor(None)}
         self._open(Frame(shape, oid, path, self.source.line, cells), attributes[::2], attributes[1::2])
 
@@ -146,7 +140,7 @@ class Reading:
             if special(name) is Role.ID:
                 names.append(f"{self.naming.prefix}#{value}")
         found = next((work.reserved.pop(name) for name in names if name in work.reserved), None)
-        return found or ids.oid_in(ids.spread(work.model, work.roots_before + work.roots_found))
+        return found or ids.oid_in(work.shards.fresh())
 
     def _telling(self, frame: Frame, slot: Slot, name: str, attributes: list[str]) -> Shape | None:
         """The class of a child that says something of itself; None if it is none, or lies elsewhere."""

@@ -13,7 +13,7 @@ from tests.xmi.files import told
 
 def test_a_model_comes_whole_or_not_at_all(hbase: Cluster, tmp_path: Path) -> None:
     (tmp_path / "code.ecore").write_text(xmi_files.ECORE)
-    count = xmi_files.write(tmp_path / "a.xmi", 45_000)  # ten shards
+    count = xmi_files.write(tmp_path / "a.xmi", 45_000)  # some twenty shards
     broken = tmp_path / "broken.xmi"
     broken.write_text((tmp_path / "a.xmi").read_text().replace("</code:Model>", ""))
     with nm.connect(hbase.url) as repository, nm.connect("memory:") as other:
