@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import neomodel as nm
+from neomodel import layout
 from tests.data import needs_data
 from tests.xmi import peer
 from tests.xmi.files import told
@@ -29,12 +30,17 @@ def exported(file: str, folder: Path) -> Path:
         assert done.elements == len(told(model))
         assert done.notices == ()
         assert told(again) == told(model)
+        assert _xmi_ids(again) == _xmi_ids(model)
         again.export_xmi(folder / "again.xmi")
         assert (folder / "again.xmi").read_bytes() == out.read_bytes()
     for other in (DATA / file).parent.iterdir():
         if other.name != out.name:
             (folder / other.name).symlink_to(other)
     return out
+
+
+def _xmi_ids(model: nm.Model) -> list[bytes]:
+    return sorted(row[layout.XMI_ID] for _, row in model.table.scan(columns=[layout.XMI_ID]))
 
 
 def check(file: str, folder: Path) -> None:
