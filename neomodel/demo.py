@@ -5,6 +5,7 @@ import textwrap
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import neomodel as nm
@@ -43,6 +44,7 @@ def main() -> None:
             before = store.table("acme").now()
             _edit(person, url)
             _past(model, person, before)
+            _files(model, Path(folder) / "acme.xmi")
             _long(store, person.department)
             _row(person)
 
@@ -113,6 +115,14 @@ def _past(model: nm.Model, person: Any, before: int) -> None:
             f"{name} {change.before!r} -> {change.after!r}" for name, change in revision.changes.items()
         )
         print(f"    {revision.when:%H:%M:%S.%f}  {changes}")
+
+
+def _files(model: nm.Model, path: Path) -> None:
+    with _step("wrote the model to a file of XMI, and read that as another model"):
+        out = model.export_xmi(path)
+        back = model.repository.import_xmi(path, model="again")
+    print(f"    {back.elements:,} objects, {back.references:,} references, {path.stat().st_size:,} bytes: {path.name}")
+    print(f"    {out.rate:,.0f} objects/s out, {back.elements / back.seconds:,.0f} in")
 
 
 def _long(store: Counting, department: Any) -> None:
