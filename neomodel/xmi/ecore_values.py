@@ -170,6 +170,11 @@ class Reader:
         if type_ != FEATURE_MAP and all(options[mark] for mark in _FEATURE_MARKS) and _told_by_map(node, owner):
             options |= dict.fromkeys(_FEATURE_MARKS, False)
             node.changed[MARKS] = " ".join(_FEATURE_MARKS)
+        if type_ == FEATURE_MAP:  # a list in any case, in which each feature may come often
+            for name, option, made in (("upperBound", "upper", MANY), ("unique", "unique", False)):
+                if options[option] != made:
+                    options[option] = made
+                    node.change(name, str(made).lower())
         if not reference and _own(node) is not None:
             return Timeline(node.name, type_, annotations=self._annotations(node))
         if not reference:

@@ -1,6 +1,7 @@
 """What `.ecore` files say and metamodels have no field for is kept; feature maps; what is none of Ecore's."""
 
 import json
+from pathlib import Path
 
 from neomodel.metamodel import (
     ECORE,
@@ -11,6 +12,8 @@ from neomodel.metamodel import (
     TypeName,
 )
 from neomodel.xmi.ecore_kept import SOURCE
+from neomodel.xmi.ecore_reading import read_ecore
+from neomodel.xmi.ecore_writing import write_ecore
 from neomodel.xmltype import EXTENDED
 from tests.xmi.ecore_files import (
     ANY,
@@ -205,3 +208,26 @@ def test_a_schema_location_and_comments_are_passed_over(read_ecores: Read) -> No
     text = ecore("<!-- a --> " + class_("A", attribute("n"))).replace(SPACES, f'{SPACES} xsi:schemaLocation="a b"')
 
     assert read_ecores(text) == ([PLAIN], [])
+
+
+def test_a_feature_map_is_a_list_in_any_case_and_is_written_as_it_was(tmp_path: Path) -> None:
+    entry = f'eType="ecore:EDataType {ECORE}#//EFeatureMapEntry"'
+    path = tmp_path / "m.ecore"
+    path.write_text(
+        f"""<ecore:EPackage xmi:version="2.0" xmlns:xmi="http://www.omg.org/XMI"
+    xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:ecore="{ECORE}" name="m" nsURI="http://m" nsPrefix="m">
+  <eClassifiers xsi:type="ecore:EClass" name="A">
+    <eStructuralFeatures xsi:type="ecore:EAttribute" name="one" {entry}/>
+    <eStructuralFeatures xsi:type="ecore:EAttribute" name="many" unique="false" upperBound="-1" {entry}/>
+  </eClassifiers>
+</ecore:EPackage>"""
+    )
+    (package,), notices = read_ecore(path)
+    features = package.classifiers[0].features  # type: ignore[union-attr]
+
+    assert notices == []
+    assert [(feature.upper, feature.unique) for feature in features] == [(-1, False)] * 2
+    write_ecore(package, tmp_path / "again.ecore")
+    written = (tmp_path / "again.ecore").read_text()
+    assert (written.count('upperBound="-1"'), written.count('unique="false"')) == (1, 1)
+    assert read_ecore(tmp_path / "again.ecore")[0] == [package]
