@@ -27,9 +27,9 @@ from neomodel import cluster, ids, layout
 from neomodel.stores import Row
 from neomodel.stores.hbase_url import parse
 
-CLASSES = 1000  # 20,000 make the 180,001 objects of the targets; figures for one object stay about the same
 BODIES = 4
-OBJECTS = (2 * BODIES + 1) * CLASSES + 1
+CLASSES, HBASE_CLASSES = 20_000, 1_000
+OBJECTS, HBASE_OBJECTS = ((2 * BODIES + 1) * classes + 1 for classes in (CLASSES, HBASE_CLASSES))
 ROUNDS, HBASE_ROUNDS = 5, 3
 BATCH = 500  # rows that raw happybase writes at once, as neomodel does
 
@@ -84,8 +84,8 @@ class Peer:
 # neomodel
 
 
-def _create() -> Any:
-    return java.Package(name="p", ownedElements=[_class(number) for number in range(CLASSES)])
+def _create(classes: int = CLASSES) -> Any:
+    return java.Package(name="p", ownedElements=[_class(number) for number in range(classes)])
 
 
 def _class(number: int) -> Any:
@@ -190,7 +190,7 @@ def _bytes_held(make: Callable[[], Iterable[Any]]) -> float:
 
 
 @contextmanager
-def _hbase() -> Iterator[tuple[happybase.Connection, nm.Repository]]:
+def hbase() -> Iterator[tuple[happybase.Connection, nm.Repository]]:
     with tempfile.TemporaryDirectory() as folder:
         running = cluster.up(folder, servers=1)
         try:
@@ -209,7 +209,7 @@ def _hbase_cases(raw: happybase.Connection, repo: nm.Repository) -> Iterator[Cas
     for name in tables:
         repo.store.table(name).create(layout.FAMILIES, splits=ids.splits(repo.store.breadth))
     model = repo.create("jdt")
-    model.roots.append(_create())
+    model.roots.append(_create(HBASE_CLASSES))
     rows: list[tuple[bytes, Row]] = list(model.table.scan())
     url, to_fill, to_write = repo.store.url, iter(models), iter(tables)
 
@@ -217,17 +217,17 @@ def _hbase_cases(raw: happybase.Connection, repo: nm.Repository) -> Iterator[Cas
         with raw.table(next(to_write)).batch(batch_size=BATCH * len(rows[0][1])) as batch:
             for key, cells in rows:
                 batch.put(key, cells)
-        return OBJECTS
+        return HBASE_OBJECTS
 
     def bulk() -> int:
-        next(to_fill).roots.append(_create())
-        return OBJECTS
+        next(to_fill).roots.append(_create(HBASE_CLASSES))
+        return HBASE_OBJECTS
 
     def scanned() -> int:
         return sum(1 for key, _ in raw.table("jdt").scan(batch_size=1000) if key != ids.ROOT.encode())
 
-    yield Case("bulk creation", "objects", OBJECTS, written, bulk, 0.6)
-    yield Case("cold open and full walk (happybase: scan)", "objects", OBJECTS, scanned, lambda: _cold(url), 0.4)
+    yield Case("bulk creation", "objects", HBASE_OBJECTS, written, bulk, 0.6)
+    yield Case("cold open and full walk (happybase: scan)", "objects", HBASE_OBJECTS, scanned, lambda: _cold(url), 0.4)
 
 
 def _cold(url: str) -> int:
@@ -241,9 +241,9 @@ def report() -> list[str]:
         figures = [_one_feature(url), _memory(peer, url)]
     objects = table(f"Objects on LMDB, {OBJECTS:,} of them", "PyEcore", results)
     others = "\n".join(["| figure | found | wanted |", "|---|---|---|", *(figure.row() for figure in figures)])
-    with _hbase() as (raw, repo):
+    with hbase() as (raw, repo):
         results = [measure(case, rounds=HBASE_ROUNDS) for case in _hbase_cases(raw, repo)]
     return [
         objects + "\n\n" + others,
-        table(f"Objects on HBase, one server, {OBJECTS:,} of them", "raw happybase", results),
+        table(f"Objects on HBase, one server, {HBASE_OBJECTS:,} of them", "raw happybase", results),
     ]

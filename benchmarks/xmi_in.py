@@ -1,18 +1,25 @@
-"""Files of XMI into LMDB, beside PyEcore's loading into memory: a generated model, and a public one if there is any."""
+"""Files of XMI into LMDB, beside PyEcore's loading into memory: a generated model, and a public one if there is any.
+And into HBase, beside raw happybase, which writes the same rows.
+"""
 
 import tempfile
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
+import happybase
 from pyecore.resources import URI, ResourceSet
 
 import neomodel as nm
 from benchmarks import xmi_files
 from benchmarks.measure import Case, Result, measure, table
+from benchmarks.objects import BATCH, hbase
+from neomodel import ids, layout
+from neomodel.stores import Row
 from tests.data import data_folder
 
 ELEMENTS = 1_000_000
+HBASE_ELEMENTS = 45_000
 ROUNDS = 3  # of the large one, which takes PyEcore minutes, one
 KYANOS = "neoemf/models/org.eclipse.gmt.modisco.java.kyanos.xmi", "neoemf/model/Java.ecore", 80_665
 
@@ -53,9 +60,38 @@ def _cases(folder: Path) -> Iterator[Case]:
         yield _case("import of a MoDisco model", xmi, ecore, elements, folder / "2")
 
 
-def report() -> str:
+def _hbase_case(raw: happybase.Connection, repository: nm.Repository, folder: Path) -> Case:
+    """Tables are made beforehand for happybase; an import makes its own, which is part of it: about a second."""
+    (folder / "code.ecore").write_text(xmi_files.ECORE)
+    elements = xmi_files.write(folder / "code.xmi", HBASE_ELEMENTS)
+    repository.register(str(folder / "code.ecore"))
+    repository.import_xmi(folder / "code.xmi", model="rows")
+    rows: list[tuple[bytes, Row]] = list(repository.store.table("rows").scan())
+    tables = [f"raw{number}" for number in range(ROUNDS + 1)]
+    for name in tables:
+        repository.store.table(name).create(layout.FAMILIES, splits=ids.splits(repository.store.breadth))
+    to_write, numbers = iter(tables), count()
+
+    def written() -> int:
+        with raw.table(next(to_write)).batch(batch_size=BATCH * len(rows[0][1])) as batch:
+            for key, cells in rows:
+                batch.put(key, cells)
+        return elements
+
+    def imported() -> int:
+        return repository.import_xmi(folder / "code.xmi", model=f"m{next(numbers)}").elements
+
+    return Case("import of a generated model", "elements", elements, written, imported, 0.6)
+
+
+def report() -> list[str]:
     with tempfile.TemporaryDirectory() as name:
         results: list[Result] = [
             measure(case, rounds=1 if case.count > ELEMENTS // 2 else ROUNDS) for case in _cases(Path(name))
         ]
-    return table("XMI into LMDB", "PyEcore (into memory)", results)
+    with tempfile.TemporaryDirectory() as name, hbase() as (raw, repository):
+        on_hbase = [measure(_hbase_case(raw, repository, Path(name)), rounds=ROUNDS)]
+    return [
+        table("XMI into LMDB", "PyEcore (into memory)", results),
+        table(f"XMI into HBase, one server, {HBASE_ELEMENTS:,} elements", "raw happybase", on_hbase),
+    ]

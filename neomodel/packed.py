@@ -6,7 +6,7 @@ from typing import Any
 from neomodel.stores import Row
 
 _SHAPES: dict[tuple[bytes, ...], dict[bytes, int]] = {}
-_MOST_SHAPES = 100_000
+_MOST_SHAPES = 10_000
 
 
 class PackedRow(tuple[Any, ...]):
