@@ -141,7 +141,7 @@ def test_a_model_made_where_regions_are_fixed_is_split_evenly(connect: Callable[
     counted = count(model.table, lambda _: None)
 
     assert len(counted.regions) == 8
-    assert (counted.largest_over_mean("rows") or 0) < 1.25
+    assert (counted.largest_over_mean("rows") or 0) < 1.41, "at most 7 of 40 shards, wherever they begin"
 
 
 def test_natural_ids_stay_as_they_are_and_what_their_objects_contain_lies_together(
