@@ -1,5 +1,6 @@
 """How we measure: peer and subject in turn, round after round, so that a busy machine is unfair to both alike."""
 
+import gc
 import time
 from collections.abc import Callable
 from statistics import median
@@ -43,6 +44,7 @@ def measure(case: Case, *, rounds: int = 9) -> Result:
     times: tuple[list[float], list[float]] = ([], [])
     for _ in range(rounds):
         for side, run in zip(times, (case.peer, case.subject), strict=True):
+            gc.collect()  # what one side leaves is not for the other to clear away
             start = time.perf_counter()
             run()
             side.append(time.perf_counter() - start)
