@@ -5,6 +5,7 @@ with it is likely to be next. Where that does not hold, because objects were mov
 rows that will be needed are known beforehand: they are read 500 in a call. Memory does not grow with the model.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -76,7 +77,7 @@ class Frame:
             self.feature, self.number = feature, self.counts.get(feature, 0)
 
 
-class Walk:
+class Walk(ABC):
     """Goes through a model as it is now, whatever is written meanwhile, where the store's times tell; or as it was.
     Subclasses say what is done with each object, and in what order its children come."""
 
@@ -89,10 +90,10 @@ class Walk:
         self.rows = _Rows(model, mark, self._ahead)
         self._stack: list[Frame] = []
 
+    @abstractmethod
     def entered(self, parent: Frame, feature: EFeature, key: bytes, row: Row) -> Frame | None:
         """An object is there, in the feature of the parent, whose `number` says which of its children it is. Returns
         the frame to go on with, None if it has nothing in it."""
-        raise NotImplementedError
 
     def left(self, frame: Frame) -> None:
         """All that is in an object has been there."""
