@@ -95,10 +95,10 @@ class Walk(ABC):
         """An object is there, in the feature of the parent, whose `number` says which of its children it is. Returns
         the frame to go on with, None if it has nothing in it."""
 
-    def left(self, frame: Frame) -> None:
+    def left(self, frame: Frame) -> None:  # noqa: B027  whoever does nothing then need not say so
         """All that is in an object has been there."""
 
-    def outside(self, parent: Frame, feature: EFeature, token: bytes) -> None:
+    def outside(self, parent: Frame, feature: EFeature, token: bytes) -> None:  # noqa: B027
         """A child that lies in another model or file."""
 
     def run(self, top: str = ids.ROOT) -> None:
