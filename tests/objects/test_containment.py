@@ -310,3 +310,46 @@ def test_popping_past_an_outdated_entry_takes_what_was_seen(repo: Repository, mo
 
     assert one.books.pop(0).name == "last"
     assert (list(one.books), as_stored(repo)["two"]) == ([], ["c", "b"])
+
+
+# what is made with its contents, and stored with what lies in it
+
+
+@pytest.mark.parametrize("feature", ["books", "best"])
+def test_a_new_object_takes_its_contents_out_of_where_they_are(model: nm.Model, feature: str) -> None:
+    """From a transient container, and from a stored one."""
+    stored = Shelf(books=[Book(name="a")], best=Book(name="b"))
+    model.roots.append(stored)
+    for former in (stored, Shelf(books=[Book(name="a")], best=Book(name="b"))):
+        book = former.best if feature == "best" else former.books[0]
+        new = Shelf(**{feature: book if feature == "best" else [book]})
+
+        assert (former.best if feature == "best" else [*former.books]) in (None, [])
+        assert book.eContainer() is new
+        assert book in new.eContents
+
+
+def test_a_new_object_contains_nothing_twice() -> None:
+    book = Book(name="a")
+
+    with pytest.raises(nm.InvalidValue, match="no value twice"):
+        Shelf(books=[book, book])
+
+    assert book.eContainer() is None
+
+
+@pytest.mark.parametrize("outer_first", [True, False])
+def test_of_two_that_are_stored_at_once_one_may_come_out_of_the_other(
+    repo: Repository, model: nm.Model, outer_first: bool
+) -> None:
+    inner = Shelf(name="inner", books=[Book(name="a")])
+    outer = Shelf(name="outer", inner=[Shelf(name="between", inner=[inner])])
+    model.roots.extend([outer, inner] if outer_first else [inner, outer])
+
+    again = nm.connect(repo.store.url).open("m")
+    assert {root.name for root in again.roots} == {"inner", "outer"}
+    assert [shelf.name for shelf in again.all(Shelf)].count("inner") == 1
+    assert all(root.eContainer() is None for root in again.roots)
+    assert [[*shelf.inner] for shelf in again.all(Shelf) if shelf.name == "between"] == [[]]
+    assert [book.eContainer().name for book in again.all(Book)] == ["inner"]
+    assert nm.check(again).findings == ()
