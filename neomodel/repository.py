@@ -335,14 +335,20 @@ def _logged(notice: "Notice") -> None:
     logging.getLogger(__name__).warning("%s", notice)
 
 
-_restored: dict[str, Repository] = {}
+_shared: dict[str, Repository] = {}
+
+
+def shared(url: str) -> Repository:
+    """The repository at `url` that all in this process have who ask here: a store is opened once for each process."""
+    found = _shared.get(url)
+    if found is None:
+        found = _shared[url] = connect(url, create=False)
+    return found
 
 
 def restored(url: str, name: str, oid: str, at: int | None, unstable: bool) -> Any:
-    """The object that was pickled. Opens its store once for each process."""
-    repository = _restored.get(url)
-    if repository is None:
-        repository = _restored[url] = connect(url, create=False)
+    """The object that was pickled."""
+    repository = shared(url)
     if at is not None and not unstable:
         repository.batches.vouch(at)
     return repository.open(name, as_of=at, unstable=unstable)[oid]

@@ -17,6 +17,9 @@ class Codec:
     """
 
     name: str
+    scalar: str
+    """Which values there are, for whoever has types for them: int8 to int64, integer, float32, float64, decimal,
+    boolean, text, bytes, time, enum."""
     expected: str
     """What is a value, in words that complete "expected": "an integer from -128 to 127"."""
     primitive: bool

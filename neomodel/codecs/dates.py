@@ -19,6 +19,7 @@ def date(name: str) -> Codec:
     """A datetime. Of its time zone the offset is kept, not the name: so it can't change with the zone's rules."""
     return Codec(
         name=name,
+        scalar="time",
         expected=_EXPECTED,
         primitive=False,
         default=None,

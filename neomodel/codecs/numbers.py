@@ -38,6 +38,7 @@ def integer(name: str, bits: int) -> Codec:
 
     return Codec(
         name=name,
+        scalar=f"int{bits}",
         expected=expected,
         primitive=True,
         default=0,
@@ -56,6 +57,7 @@ def big_integer(name: str) -> Codec:
     expected = "an integer"
     return Codec(
         name=name,
+        scalar="integer",
         expected=expected,
         primitive=False,
         default=None,
@@ -130,6 +132,7 @@ def _float(name: str, expected: str, rounded: Callable[[Any], float], readable: 
 
     return Codec(
         name=name,
+        scalar="float64" if rounded is float else "float32",
         expected=expected,
         primitive=True,
         default=0.0,
@@ -204,6 +207,7 @@ def decimal(name: str) -> Codec:
 
     return Codec(
         name=name,
+        scalar="decimal",
         expected=expected,
         primitive=False,
         default=None,

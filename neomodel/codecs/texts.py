@@ -24,6 +24,7 @@ def text(name: str) -> Codec:
 
     return Codec(
         name=name,
+        scalar="text",
         expected=expected,
         primitive=False,
         default=None,
@@ -66,6 +67,7 @@ def character(name: str) -> Codec:
 
     return Codec(
         name=name,
+        scalar="text",
         expected=expected,
         primitive=True,
         default="\0",
@@ -106,6 +108,7 @@ def boolean(name: str) -> Codec:
 
     return Codec(
         name=name,
+        scalar="boolean",
         expected=expected,
         primitive=True,
         default=False,
@@ -138,6 +141,7 @@ def binary(name: str) -> Codec:
 
     return Codec(
         name=name,
+        scalar="bytes",
         expected=expected,
         primitive=False,
         default=None,
@@ -189,6 +193,7 @@ def enum_codec(name: str, members: Mapping[str, Any], texts: Mapping[str, str] |
 
     return Codec(
         name=name,
+        scalar="enum",
         expected=expected,
         primitive=False,
         default=next(iter(by_name.values()), None),

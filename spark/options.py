@@ -1,0 +1,95 @@
+"""What a job is asked for: the options of `ModelSource`, checked before anything is done."""
+
+import os
+from collections.abc import Collection, Mapping
+
+import attrs
+
+from neomodel.errors import InvalidValue, near
+from neomodel.times import STABLE, Time, parsed
+
+ROWS, VERTICES, EDGES = "objects", "vertices", "edges"
+
+_READING = {"store", "model", "type", "as_of", "unstable", "columns", "view", "exact"}
+_WRITING = {"store", "model", "type", "job"}
+_STREAMING = {"store", "model", "type", "columns", "since", "exact", "span", "ordered"}
+_FLAGS = {"true": True, "false": False}
+
+
+@attrs.frozen
+class Options:
+    """Those that say what is read, written or followed. Unknown ones are refused, so a typing error is no silence."""
+
+    store: str
+    model: str
+    given: dict[str, str]
+
+    @classmethod
+    def reading(cls, options: Mapping[str, str]) -> "Options":
+        return cls._checked(options, _READING)
+
+    @classmethod
+    def writing(cls, options: Mapping[str, str]) -> "Options":
+        return cls._checked(options, _WRITING)
+
+    @classmethod
+    def streaming(cls, options: Mapping[str, str]) -> "Options":
+        return cls._checked(options, _STREAMING)
+
+    @classmethod
+    def _checked(cls, options: Mapping[str, str], known: Collection[str]) -> "Options":
+        given = {name.lower(): value for name, value in options.items()}
+        for name in given:
+            if name not in known:
+                expected = f"one of {', '.join(sorted(known))}{near(name, known)}"
+                raise InvalidValue("an option of format neomodel", name, expected)
+        for name in ("store", "model"):
+            if not given.get(name):
+                raise InvalidValue(f"option {name}", given.get(name), _NEEDED[name])
+        return cls(absolute(given["store"]), given["model"], given)
+
+    @property
+    def type(self) -> str | None:
+        """The name of a class; without one, all objects are meant."""
+        return self.given.get("type")
+
+    @property
+    def as_of(self) -> "Time | str":
+        return parsed(self.given.get("as_of", STABLE))
+
+    @property
+    def columns(self) -> list[str] | None:
+        """The columns that are wanted, all if None."""
+        found = self.given.get("columns")
+        return None if found is None else [name.strip() for name in found.split(",") if name.strip()]
+
+    @property
+    def view(self) -> str:
+        return self.one_of("view", (ROWS, VERTICES, EDGES))
+
+    def flag(self, name: str, *, default: bool = False) -> bool:
+        found = self.given.get(name)
+        if found is None:
+            return default
+        if found.lower() not in _FLAGS:
+            raise InvalidValue(f"option {name}", found, "true or false")
+        return _FLAGS[found.lower()]
+
+    def one_of(self, name: str, allowed: tuple[str, ...]) -> str:
+        """The value of an option; the first one allowed if it is not given."""
+        found = self.given.get(name, allowed[0])
+        if found not in allowed:
+            raise InvalidValue(f"option {name}", found, f"one of {', '.join(allowed)}")
+        return found
+
+
+_NEEDED = {
+    "store": "the URL of a store, such as lmdb:neomodel.db",
+    "model": "the name of a model; `neomodel models` lists those there are",
+}
+
+
+def absolute(url: str) -> str:
+    """The URL as it means the same in every process of a job: executors work in folders of their own."""
+    scheme, colon, rest = url.partition(":")
+    return f"{scheme}{colon}{os.path.abspath(rest)}" if scheme == "lmdb" and rest else url

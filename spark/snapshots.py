@@ -1,0 +1,73 @@
+"""Which state of which model a job is about, as it goes to every task: names and a time, nothing live."""
+
+import attrs
+
+from neomodel.errors import FeatureNotFound, InvalidValue, near
+from neomodel.kinds import EClass
+from neomodel.model import Model
+from neomodel.repository import Repository, shared
+from neomodel.stores import Table
+from neomodel.times import STABLE, Time
+from spark.options import absolute
+
+
+@attrs.frozen
+class Snapshot:
+    """A model as of a time."""
+
+    store: str
+    model: str
+    at: int
+    unstable: bool = False
+
+    @classmethod
+    def taken(cls, store: str, model: str, as_of: Time | str = STABLE, *, unstable: bool = False) -> "Snapshot":
+        """That of the model as of a time, by default the latest that is stable; refused as `Repository.open` does."""
+        url = absolute(store)
+        if url.startswith("memory:"):
+            raise InvalidValue("a store for Spark", url, "one that other processes reach: lmdb: or hbase:")
+        opened = shared(url).open(model, as_of=as_of, unstable=unstable)
+        assert opened.as_of is not None
+        return cls(url, model, opened.as_of, opened.unstable)
+
+    @property
+    def repository(self) -> Repository:
+        return shared(self.store)
+
+    @property
+    def table(self) -> Table:
+        """Its rows, for who reads them once: nothing of them is kept."""
+        return self.repository.store.table(self.model)
+
+    def open(self) -> Model:
+        """The model as of that time, which was found to be stable, or taken as it is, when the snapshot was taken."""
+        if not self.unstable:
+            self.repository.batches.vouch(self.at)
+        return self.repository.open(self.model, as_of=self.at, unstable=self.unstable)
+
+    def kind(self, name: str) -> EClass:
+        """The class of that name among all that were registered at that time: ``Method``, ``java.Method`` or
+        ``http://java#Method``. `FeatureNotFound` if there is none, `InvalidValue` if there are several."""
+        found = [kind for kind in self.kinds() if name in _names(kind)]
+        if not found:
+            raise FeatureNotFound(f"store {self.store}", name, near(name, {kind.name for kind in self.kinds()}))
+        if len(found) > 1:
+            names = ", ".join(sorted(f"{kind.ePackage.nsURI}#{kind.name}" for kind in found))
+            raise InvalidValue("the name of a class", name, f"one that tells which is meant: {names}")
+        return found[0]
+
+    def kinds(self) -> list[EClass]:
+        """All classes that were registered at that time."""
+        metamodels = self.open().metamodels
+        packages = (metamodels.metamodel(ns_uri) for ns_uri in self.repository.registry.names(at=self.at))
+        return [
+            kind
+            for package in packages
+            for part in package.with_subpackages()
+            for kind in part.eClassifiers
+            if isinstance(kind, EClass)
+        ]
+
+
+def _names(kind: EClass) -> tuple[str, str, str]:
+    return kind.name, str(kind), f"{kind.ePackage.nsURI}#{kind.name}"
