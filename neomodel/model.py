@@ -23,6 +23,7 @@ from neomodel.roots import ROOT_KIND, ROOTS, RootState
 from neomodel.row_access import PAGE, RowAccess
 from neomodel.states import Stored, encode, together
 from neomodel.stores import Mutation, Row
+from neomodel.stores.base import ORDERED
 from neomodel.unstored import Elsewhere, Gone, Transient
 
 if TYPE_CHECKING:
@@ -200,7 +201,11 @@ class Model(RowAccess):
         for oid in known:
             new.pop(oid.encode(), None)
         # The top comes last: until it is there nobody sees what lies below it, so a subtree comes whole or not at all.
-        epoch = self.put(chain.from_iterable(map(_writes, new.values())))
+        in_order = ORDERED in self.repository.store.capabilities
+        epoch = min(
+            self.put(chain.from_iterable(map(_writes, part)))
+            for part in ([list(new.values())] if in_order else _below_and_tops(new))
+        )
         put = self.live.put
         for element, _, cells, _ in new.values():
             oid = element._neo.oid
@@ -263,6 +268,14 @@ def _kind(cls: Any) -> EClass:
     if not isinstance(kind, EClass):
         raise InvalidValue("a class of a metamodel", cls, "one of a registered package, such as java.Package")
     return kind
+
+
+def _below_and_tops(new: dict[bytes, Newcomer]) -> Iterator[list[Newcomer]]:
+    """What lies in other new objects, and what does not."""
+    below = [one for one in new.values() if one.cells[layout.CONTAINER] in new]
+    if below:
+        yield below
+    yield [one for one in new.values() if one.cells[layout.CONTAINER] not in new]
 
 
 def _writes(new: Newcomer) -> Iterator[Mutation]:

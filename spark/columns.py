@@ -148,16 +148,18 @@ def _single(
     convert: Callable[[Any], Any] | None,
     quick: Callable[[pa.Array], pa.Array] | None,
 ) -> Callable[[Page, pa.DataType], pa.Array]:
-    unset = feature.default
-    default = convert(unset) if convert and unset is not None else unset
+    def unset(page: Page, number: int) -> Any:
+        return _converted(page, number, feature, feature.default, convert)
 
     def build(page: Page, kind: pa.DataType) -> pa.Array:
         cells = page.cells(feature.column)
         made = _at_once(cells, quick, kind) if quick else None
         if made is None:
-            values = _decoded(page, feature, cells, lambda cell: codecs.decode_single(codec, cell), convert, default)
+            values = _decoded(page, feature, cells, lambda cell: codecs.decode_single(codec, cell), convert, unset)
             return pa.array(values, kind)
-        return made if default is None else made.fill_null(pa.scalar(default, kind))
+        if made.null_count and feature.default is not None:
+            made = made.fill_null(pa.scalar(unset(page, cells.index(None)), kind))
+        return made
 
     return build
 
@@ -169,7 +171,9 @@ def _many(feature: EFeature, convert: Callable[[Any], Any] | None) -> Callable[[
     def build(page: Page, kind: pa.DataType) -> pa.Array:
         cells = page.cells(feature.column)
         inline = [None if cell is not None and is_long(cell) else cell for cell in cells]
-        values = _decoded(page, feature, inline, lambda cell: codecs.decode_many(feature.codec, cell), each, [])
+        values = _decoded(
+            page, feature, inline, lambda cell: codecs.decode_many(feature.codec, cell), each, lambda *_: []
+        )
         return pa.array(_with_long(page, feature, cells, values, each), kind)
 
     return build
@@ -181,22 +185,28 @@ def _decoded(
     cells: list[bytes | None],
     decode: Callable[[bytes], Any],
     convert: Callable[[Any], Any] | None,
-    default: Any,
+    unset: Callable[[Page, int], Any],
 ) -> list[Any]:
-    """The values of cells, one by one."""
+    """The values of cells, one by one; those that are not there are what `unset` says."""
     made = []
     for number, cell in enumerate(cells):
-        value = None
+        if cell is None:
+            made.append(unset(page, number))
+            continue
         try:
-            value = None if cell is None else decode(cell)
+            value = decode(cell)
         except ValueError as exc:
-            raise CorruptRow(page.where(number), str(feature), cell or b"", feature.codec.expected) from exc
-        try:
-            made.append(default if cell is None else convert(value) if convert and value is not None else value)
-        except ValueError as exc:
-            where = f"{feature} of object {page.where(number)}"
-            raise InvalidValue(where, value, f"{exc}; ask for it as text with option exact=true") from exc
+            raise CorruptRow(page.where(number), str(feature), cell, feature.codec.expected) from exc
+        made.append(_converted(page, number, feature, value, convert))
     return made
+
+
+def _converted(page: Page, number: int, feature: EFeature, value: Any, convert: Callable[[Any], Any] | None) -> Any:
+    try:
+        return value if convert is None or value is None else convert(value)
+    except ValueError as exc:
+        where = f"{feature} of object {page.where(number)}"
+        raise InvalidValue(where, value, f"{exc}; ask for it as text with option exact=true") from exc
 
 
 def _with_long(

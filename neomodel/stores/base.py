@@ -225,8 +225,9 @@ class Table(ABC):
     def put_many(self, mutations: Iterable[Mutation]) -> None:
         """Write without asking: for rows nobody else can know yet, and for writes that may be repeated.
 
-        In the order given, each mutation atomic; consumes the iterable in batches, one round trip each. A batch is
-        checked before any of it is written. If it raises, earlier batches, and of this one some if the store failed,
+        Each mutation is atomic, and stamped in the order given. Consumes the iterable in batches, one after the other,
+        some round trips each; where the store is not `ORDERED`, those of one batch may be written side by side. A batch
+        is checked before any of it is written. If it raises, earlier batches, and of this one some if the store failed,
         may have been written: writing all of it again is right.
         """
 

@@ -72,15 +72,15 @@ def _row_bytes(page: list[Any]) -> float:
     return sum(len(cell.value) + 50 for result in sample for cell in result.columns.values()) / len(sample)
 
 
-def batches(mutations: Iterable[Mutation], pairs: int) -> Iterator[list[Mutation]]:
-    """The mutations in parts that so many pairs of gateways take at a time."""
+def batches(mutations: Iterable[Mutation], calls: int) -> Iterator[list[Mutation]]:
+    """The mutations in parts that so many calls take."""
     batch: list[Mutation] = []
     size = 0
     for mutation in mutations:
         batch.append(mutation)
         cells = mutation[1]
         size += 50 * len(cells) + sum(len(value) for value in cells.values() if isinstance(value, bytes))
-        if len(batch) >= ROWS * pairs or size >= _BATCH_BYTES * pairs:
+        if len(batch) >= ROWS * calls or size >= _BATCH_BYTES * calls:
             yield batch
             batch, size = [], 0
     if batch:

@@ -215,7 +215,7 @@ class HBaseTable(Table):
                 raise
             untouched = False
 
-        for batch in rows.batches(mutations, len(self._gateways.pairs)):
+        for batch in rows.batches(mutations, self._at_once):
             try:
                 stamped, puts = Watch(), self._puts(batch)
                 jobs = [partial(write, stamped, pair, some) for pair, some in self._by_pair(puts, lambda put: put.row)]

@@ -67,7 +67,8 @@ class Work:
         self.writing.put(ids.ROOT, {waiting_cell(oid): b"1"})
 
     def close(self) -> None:
-        """Let go of temporary files."""
+        """Let go of temporary files, and of the thread that writes."""
+        self.writing.close()
         if self.earlier is not None:
             self.earlier.close()
         self.targets.close()

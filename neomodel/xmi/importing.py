@@ -170,6 +170,7 @@ class _Importing:
         try:
             self._run()
         except BaseException:
+            self.work.writing.close()
             if self._written is not None:
                 erase(self._model, self._written)
             raise

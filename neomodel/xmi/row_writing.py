@@ -1,6 +1,7 @@
-"""Rows on their way to the table of a model, many at a time."""
+"""Rows on their way to the table of a model, many at a time, while the next ones are being made."""
 
 from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain, islice
 from typing import Any
 
@@ -20,12 +21,15 @@ _SCATTERED = 3  # cells that an extent counts for besides: each lies elsewhere, 
 
 
 class RowWriting:
-    """Writes rows nobody else can know yet. `flushed` is called after each batch, `written` gets the ids."""
+    """Writes rows nobody else can know yet, one batch at a time in a thread of its own: what goes wrong with one is
+    told when the next one is sent. `sent` is called with each batch, `written` gets the ids."""
 
-    def __init__(self, model: Model, flushed: Callable[[], None], written: Spool | None = None) -> None:
+    def __init__(self, model: Model, sent: Callable[[], None], written: Spool | None = None) -> None:
         self._model = model
         self._written = written
-        self._flushed = flushed
+        self._sent = sent
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="neomodel-rows")
+        self._under_way: Future[None] | None = None
         self._waiting: list[Mutation] = []
         self._room = CELLS
 
@@ -33,7 +37,7 @@ class RowWriting:
         self._waiting.append(Mutation(oid.encode(), cells))
         self._room -= len(cells)
         if self._room <= 0:
-            self.flush()
+            self._send()
 
     def put_parts(self, oid: str, cells: Cells) -> None:
         """Cells of which there may be very many; they don't count alone."""
@@ -42,17 +46,33 @@ class RowWriting:
             self.put(oid, mutation.cells)
 
     def flush(self) -> None:
+        """Have all written."""
+        self._send()
+        self._arrive()
+
+    def close(self) -> None:
+        """Let what is under way arrive, or fail: somebody who knows that it is all over waits for no answer."""
+        self._thread.shutdown()
+        self._under_way = None
+
+    def _arrive(self) -> None:
+        if self._under_way is not None:
+            under_way, self._under_way = self._under_way, None
+            under_way.result()
+            self._model.outdated()
+
+    def _send(self) -> None:
         if self._waiting:
+            self._arrive()
             self._model.writable()
             if self._written is not None:
                 for key, _, _ in self._waiting:
                     if key != _ROOT:
                         self._written.add((key.decode(),))
-            self._model.table.put_many(self._waiting)
-            self._model.outdated()
+            self._under_way = self._thread.submit(self._model.table.put_many, self._waiting)
             self._waiting = []
             self._room = CELLS
-        self._flushed()
+        self._sent()
 
     def held(self, oid: str, feature: EFeature, raws: Iterable[Any]) -> Cells:
         """The cells of what a collection holds, however much that is; extents are written here."""

@@ -23,8 +23,11 @@ filled = shapes(URI).flatmap(lambda shape: st.tuples(st.just(shape), fillings(sh
 def connected(url: str) -> Iterator[nm.Repository]:
     """A new store, which is closed afterwards by all who have it: a process has room for a hundred or so."""
     with nm.connect(url) as repo:
-        yield repo
-        repository._shared.pop(url).close()
+        try:
+            yield repo
+        finally:
+            if found := repository._shared.pop(url, None):
+                found.close()
 
 
 def check(given: Any) -> None:
