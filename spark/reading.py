@@ -175,8 +175,7 @@ class Task:
 
     def _chosen(self, read: list[tuple[bytes, Row]]) -> Iterator[Page]:
         """Those rows that are of the class and pass the tests, as a page, if there are any."""
-        wanted = self._classes.wanted
-        kept = [pair for pair in read if wanted(pair[1]) and pair[0] != _ROOT]
+        kept = self._classes.kept(read)
         if not kept:
             return
         keys, rows = [key for key, _ in kept], [row for _, row in kept]
@@ -205,10 +204,13 @@ class _Classes:
         self._names = frozenset(kind.name.encode() for kind in mine)
         self._full_names = None if clear else {(kind.name.encode(), kind.ePackage.nsURI.encode()) for kind in mine}
 
-    def wanted(self, row: Row) -> bool:
-        name = row.get(layout.ECLASS)
+    def kept(self, read: list[tuple[bytes, Row]]) -> list[tuple[bytes, Row]]:
+        """Those rows that are."""
+        name = layout.ECLASS
         if self.all:
-            return name is not None
-        if self._full_names is not None:
-            return (name, row.get(layout.NSURI)) in self._full_names
-        return name in self._names
+            return [pair for pair in read if name in pair[1] and pair[0] != _ROOT]
+        if self._full_names is None:
+            names = self._names
+            return [pair for pair in read if pair[1].get(name) in names]
+        full = self._full_names
+        return [pair for pair in read if (pair[1].get(name), pair[1].get(layout.NSURI)) in full]

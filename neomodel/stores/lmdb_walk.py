@@ -7,6 +7,7 @@ Versions that don't count (older ones, or newer than `inverse`) are stepped over
 cell with a million versions costs no more than one with ten.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -16,6 +17,7 @@ from neomodel.stores.encoding import decode_live, escape, unescape
 ROW = 4  # where the row key starts
 _TIME = 8  # how long the time at the end is
 _PATIENCE = 3
+_BETWEEN = 8  # cells between those that are wanted
 
 
 def after(prefix: bytes) -> bytes:
@@ -109,11 +111,7 @@ def rows(
                 skipped = 0
                 more = cursor.set_range(key[: -_TIME - 1] + b"\1" if column in row else key[:-_TIME] + inverse)
                 break
-    for row, column in dead:
-        del row[column]
-    if dead or inverse:
-        found = [item for item in found if item[1]]
-    return found, resume
+    return _living(found, dead) if dead or inverse else found, resume
 
 
 def live(cursor: Any, start: bytes, stop: bytes, inverse: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -213,6 +211,61 @@ def selected_rows(
             found.append((unescape(head[ROW:]), row))
         more = cursor.set_range(head + b"\1")
     return found, cursor.key() if more else None
+
+
+def chosen_rows(
+    cursor: Any, start: bytes, stop: bytes, columns: Iterable[bytes], inverse: bytes, limit: int
+) -> tuple[list[tuple[bytes, Row]], bytes | None]:
+    """As `selected_rows`, of columns that are named one by one: what lies between them is stepped over, a few cells,
+    which is quicker, and jumped over if it is more."""
+    wanted = {escape(column): column for column in columns}
+    firsts = sorted(_column_range(column)[0] for column in wanted.values())
+    found: list[tuple[bytes, Row]] = []
+    dead: list[tuple[Row, bytes]] = []
+    row: Row = {}
+    row_stop = b""
+    end, cut, skipped = ROW, slice(0), 0
+    more = cursor.set_range(start)
+    while more:
+        more = False
+        for key, value in cursor:
+            if key >= row_stop:
+                if key >= stop:
+                    break
+                if len(found) == limit:
+                    return _living(found, dead), key
+                end = key.index(0, ROW)
+                cut = slice(end + 1, -_TIME - 1)
+                row, row_stop, skipped = {}, key[:end] + b"\1", 0
+                found.append((unescape(key[ROW:end]), row))
+            stored = key[cut]
+            column = wanted.get(stored)
+            if column is not None and column not in row:
+                if not inverse or key[-_TIME:] >= inverse:
+                    skipped = 0
+                    if value >= b"\1":
+                        row[column] = value
+                        continue
+                    row[column] = decode_live(value)
+                    if not value:
+                        dead.append((row, column))
+                    continue
+                more = cursor.set_range(key[:-_TIME] + inverse)
+                break
+            skipped += 1
+            if skipped > _BETWEEN:
+                skipped = 0
+                after_it = bisect_right(firsts, key[end:])
+                more = cursor.set_range(key[:end] + (firsts[after_it] if after_it < len(firsts) else b"\1"))
+                break
+    return _living(found, dead), None
+
+
+def _living(found: list[tuple[bytes, Row]], dead: list[tuple[Row, bytes]]) -> list[tuple[bytes, Row]]:
+    """The rows that have something, without their tombstones."""
+    for row, column in dead:
+        del row[column]
+    return [item for item in found if item[1]]
 
 
 def keys(cursor: Any, prefix: bytes) -> list[bytes]:
