@@ -1,7 +1,6 @@
 """What can't be read is told in one sentence, where the user is."""
 
 import os
-import re
 import signal
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,6 @@ from pyspark.sql import SparkSession
 
 import neomodel as nm
 from tests.spark.things import Thing, things
-
-ENDS = re.compile(r"(neomodel\.errors\.\w+: [^\n]+)\n SQLSTATE", re.DOTALL)
 
 
 @pytest.fixture

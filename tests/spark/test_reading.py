@@ -1,6 +1,7 @@
 """A class of a model as a DataFrame, by Spark itself."""
 
 import datetime
+import uuid
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import neomodel as nm
+from neomodel.cluster import Cluster
 from tests.spark.frames import by_id, expected
 from tests.spark.things import Colour, Thing, things
 
@@ -57,6 +59,31 @@ def test_each_feature_is_a_typed_column(session: SparkSession, model: nm.Model) 
 
 
 def test_spark_sees_what_the_objects_hold(session: SparkSession, model: nm.Model) -> None:
+    holding_something(model)
+
+    rows = loaded(session, model, type="Thing").collect()
+
+    assert by_id([row.asDict() for row in rows]) == expected(model, Thing.eClass)
+
+
+def test_it_does_on_hbase(session: SparkSession, hbase: Cluster) -> None:
+    with nm.connect(hbase.url) as repo:
+        repo.register(things)
+        model = repo.create(f"things-{uuid.uuid4().hex}")
+        holding_something(model)
+        now = {"as_of": model.table.now(), "unstable": True}
+
+        rows = loaded(session, model, type="Thing", **now).collect()
+        named = (
+            loaded(session, model, type="Thing", columns="name,_feature", **now).where("_feature = 'parts'").collect()
+        )
+
+        assert by_id([row.asDict() for row in rows]) == expected(model, Thing.eClass)
+        assert [row.name for row in named] == ["part ✓"]
+        repo.drop(model.name)
+
+
+def holding_something(model: nm.Model) -> None:
     when = datetime.datetime(2024, 2, 29, 12, 30, tzinfo=datetime.timezone(datetime.timedelta(hours=2)))
     part = Thing(name="part ✓", colour=None, on=True, huge=10**37, narrow=0.1)
     one = Thing(name="", number=-5, price=Decimal("1.50"), when=when, raw=b"\0\xff", colour=Colour.GREEN, ratio=1e300)
@@ -67,10 +94,6 @@ def test_spark_sees_what_the_objects_hold(session: SparkSession, model: nm.Model
     two = Thing(name=None, friend=one)
     model.roots.append(two)
     two.friends.extend([part, one])
-
-    rows = loaded(session, model, type="Thing").collect()
-
-    assert by_id([row.asDict() for row in rows]) == expected(model, Thing.eClass)
 
 
 def test_subclasses_are_included_and_others_not(session: SparkSession, model: nm.Model) -> None:
