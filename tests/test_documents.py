@@ -37,7 +37,7 @@ def test_the_guide_to_objects_has_an_example_in_every_section() -> None:
 def test_the_examples_run(name: str, tmp_path: Path) -> None:
     (tmp_path / "examples.py").write_text(PROGRAMS[name])
     done = subprocess.run(
-        [sys.executable, "examples.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "examples.py"], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
     )
 
     assert done.returncode == 0, done.stderr
