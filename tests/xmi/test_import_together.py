@@ -124,3 +124,15 @@ def test_metamodels_are_no_files_to_wait_for_in_vain(tmp_path: Path) -> None:
     (book,) = model.roots
 
     assert book._neo.raw(book.eClass.features["anything"]).startswith("@?http%3A%2F%2Fwww.eclipse.org")
+
+
+def test_what_is_said_of_an_object_of_another_file_is_left_out_and_told(tmp_path: Path) -> None:
+    path = written(tmp_path / "one.xmi", '<l:Shelf NS>\n<books href="gone.xmi#/" name="copy"/></l:Shelf>')
+    repository = new_repository()
+
+    done = repository.import_xmi(path, model="m")
+
+    told_of = [notice for notice in done.notices if "name of gone.xmi#/ is left out" in notice.text]
+    assert [notice.line for notice in told_of] == [3]
+    with pytest.raises(InvalidFile, match=r"one\.xmi:3: name of gone\.xmi#/ is left out"):
+        repository.import_xmi(path, model="strict", strict=True)
