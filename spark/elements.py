@@ -4,6 +4,7 @@ A task scans its part once, and knows its rows from then on: to go from object t
 lies outside is read for many objects at a time; how much that was is told by `Elements.reads`.
 """
 
+import gc
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -88,6 +89,7 @@ class Task:
 
     def __call__(self, parts: Iterable[Part], counter: Counter) -> Iterator[Any]:
         for part in parts:
+            gc.collect()  # a model is a cycle: what the last task of this process knew would stay for a while
             with one_sentence():
                 model = self.snapshot.open()
                 watched = Watched(model.repository.store, model.name, part, counter)

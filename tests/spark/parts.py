@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from weakref import WeakValueDictionary
 
 import pytest
 
 import neomodel as nm
 from neomodel.prefilling import ROWS
 from neomodel.repository import shared
-from neomodel.stores.wrappers import Counting
+from neomodel.stores.wrappers import Caching, Counting
 from spark.elements import Task
 from spark.partitions import Part
 from spark.reads import Counter, Reads
@@ -46,6 +47,8 @@ def counted(model: nm.Model) -> Iterator[Tasks]:
     counting = Counting(repo.store)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(repo, "store", counting)
+        patch.setattr(repo, "snapshots", Caching(counting))
+        patch.setattr(repo, "_open", WeakValueDictionary())
         yield Tasks(model, counting)
 
 
