@@ -21,6 +21,7 @@ def model(counting: Counting) -> nm.Model:
     made = Repository(counting).create("m")
     made.roots.extend([Shelf(name=f"s{s}", books=[Book(name=f"b{s}{b}") for b in range(10)]) for s in range(10)])
     found = Repository(counting).open("m")
+    found.repository.metamodel("http://library")
     counting.reset()
     return found
 
