@@ -25,7 +25,11 @@ PATIENCE = 120  # seconds
 def made(hbase3: Cluster) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
     """The URL of a store with a model in it, and what the objects in it hold."""
     with spread(hbase3, COUNT) as (url, model):
-        yield url, sorted((nm.oid(obj), obj.name, nm.oid(obj.friend)) for obj in model.all(Thing))
+        yield url, sorted(seen(obj) for obj in model.all(Thing))
+
+
+def seen(obj: Any) -> tuple[Any, ...]:
+    return nm.oid(obj), obj.name, nm.oid(obj.friend)
 
 
 def frame(session: SparkSession, url: str) -> DataFrame:
@@ -135,49 +139,62 @@ def paused(folder: str) -> Callable[[Iterable[Any]], Iterator[Any]]:
                 Path(folder, f"began {nm.oid(obj)}").touch()
             while not Path(folder, "go").exists():
                 time.sleep(0.02)
-            yield nm.oid(obj), obj.name, nm.oid(obj.friend)
+            yield seen(obj)
 
     return run
 
 
-SHORT = [split_and_move, kill_a_server]
-LONG = [*SHORT, kill_the_server_of_meta, split_and_move, kill_a_server, split_and_move, kill_the_server_of_meta]
-
-
-@pytest.mark.parametrize(
-    "faults", [pytest.param(SHORT, id="short"), pytest.param(LONG, id="long", marks=pytest.mark.soak)]
-)
-def test_a_job_ends_and_has_the_model_whatever_dies_moves_or_splits_meanwhile(
-    hbase3: Cluster,
-    session: SparkSession,
-    made: Any,
-    faults: list[Callable[[Cluster, str], Callable[[], None]]],
-    tmp_path: Path,
-    figures: Callable[[str], None],
-) -> None:
-    url, rows = made  # the last test to use it: from now on its regions are others
-    took = []
+def outlived(
+    hbase3: Cluster, session: SparkSession, made: Any, fault: Callable[[Cluster, str], Callable[[], None]], folder: Path
+) -> str:
+    """Have a fault in the middle of a job, and another job begin thereafter whose partitions are those of before; both
+    have the model. Returns how long that took."""
+    url, rows = made
+    folder.mkdir()
+    distribute(hbase3, table_of(url))
+    planned = frame(session, url).rdd
+    assert planned.getNumPartitions() == len(hosted(hbase3, url))  # and will be, whatever happens
+    objects = spark.elements(session, snapshot(url), Thing, rows=0)  # the scan goes on as objects are taken
+    mend: Callable[[], None] | None = None
     with ThreadPoolExecutor(1) as pool:
-        for number, fault in enumerate(faults):
-            distribute(hbase3, table_of(url))
-            folder = tmp_path / str(number)
-            folder.mkdir()
-            planned = frame(session, url).rdd
-            assert planned.getNumPartitions() == len(hosted(hbase3, url))  # which are no others whatever happens
-            objects = spark.elements(session, snapshot(url), Thing, rows=0)  # the scan goes on as objects are taken
-            job = pool.submit(lambda rdd: rdd.collect(), objects.map_partitions(paused(str(folder))))
-            _wait_for(lambda folder=folder: len(list(folder.glob("began *"))) == 2)  # as many as there are cores
+        job = pool.submit(lambda: objects.map_partitions(paused(str(folder))).collect())
+        try:
+            _wait_for(lambda: len(list(folder.glob("began *"))) == 2)  # as many as there are cores
             mend = fault(hbase3, url)
-            try:
-                began = time.monotonic()
-                (folder / "go").touch()
-                assert sorted(job.result(PATIENCE)) == rows
-                assert sorted(map(tuple, planned.collect())) == rows
-                took.append(f"{fault.__name__.replace('_', ' ')} {time.monotonic() - began:.1f} s")
-            finally:
-                (folder / "go").touch()
+            began = time.monotonic()
+            (folder / "go").touch()
+            assert sorted(job.result(PATIENCE)) == rows
+            assert sorted(map(tuple, planned.collect())) == rows
+        finally:
+            (folder / "go").touch()
+            if mend:
                 mend()
-    figures(f"Spark jobs over {COUNT} rows on HBase, after a fault in the middle: {', '.join(took)}")
+    return f"{fault.__name__.replace('_', ' ')} {time.monotonic() - began:.1f} s"
+
+
+def test_a_job_ends_and_has_the_model_whatever_dies_moves_or_splits_meanwhile(
+    hbase3: Cluster, session: SparkSession, made: Any, tmp_path: Path, figures: Callable[[str], None]
+) -> None:
+    """The last test of this model: its regions are others then."""
+    faults = (split_and_move, kill_a_server)
+    took = [outlived(hbase3, session, made, fault, tmp_path / fault.__name__) for fault in faults]
+
+    figures(f"Spark jobs over {COUNT} rows on HBase, from a fault in their middle on: {', '.join(took)}")
+
+
+@pytest.mark.soak
+def test_jobs_end_and_have_the_model_round_after_round(
+    hbase3: Cluster, session: SparkSession, tmp_path: Path, figures: Callable[[str], None]
+) -> None:
+    took = []
+    faults = (split_and_move, kill_a_server, kill_the_server_of_meta)
+    for number in range(3):
+        with spread(hbase3, COUNT) as (url, model):  # a new one, as a region can't be split again at once
+            made = url, sorted(seen(obj) for obj in model.all(Thing))
+            for fault in faults:
+                took.append(outlived(hbase3, session, made, fault, tmp_path / f"{number} {fault.__name__}"))
+
+    figures(f"Spark jobs over {COUNT} rows on HBase, from a fault in their middle on: {', '.join(took)}")
 
 
 def _wait_for(done: Callable[[], bool]) -> None:
