@@ -53,8 +53,8 @@ _ROOT = ids.ROOT.encode()
 @attrs.frozen
 class Graph:
     """A model as of a time. `vertices`: `id`, `class`, and for what is no root `container` and `feature`. `edges`:
-    `src`, `dst`, which is ``@model/id`` in another model, `feature`, `containment`, and `index`, the place in the
-    collection, 0 where there is but one."""
+    `src`, `dst`, which is ``@model/id`` in another model and begins with ``@?`` in a file that is in none, `feature`,
+    `containment`, and `index`, the place in the collection, 0 where there is but one."""
 
     vertices: DataFrame
     edges: DataFrame

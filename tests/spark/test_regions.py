@@ -165,11 +165,12 @@ def outlived(
             (folder / "go").touch()
             assert sorted(job.result(PATIENCE)) == rows
             assert sorted(map(tuple, planned.collect())) == rows
+            took = time.monotonic() - began
         finally:
             (folder / "go").touch()
             if mend:
                 mend()
-    return f"{fault.__name__.replace('_', ' ')} {time.monotonic() - began:.1f} s"
+    return f"{fault.__name__.replace('_', ' ')} {took:.1f} s"
 
 
 def test_a_job_ends_and_has_the_model_whatever_dies_moves_or_splits_meanwhile(
