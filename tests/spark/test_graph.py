@@ -125,9 +125,9 @@ def test_a_long_collection_is_many_edges_in_their_order(model: nm.Model) -> None
     many.parts.extend([Thing(number=number) for number in range(count)])
     model.roots.append(many)
 
-    listed = [row["dst"] for row in read(model.repository.store.url, "edges") if row["src"] == nm.oid(many)]
+    edges = [row for row in read(model.repository.store.url, "edges") if row["src"] == nm.oid(many)]
 
-    assert listed == [nm.oid(part) for part in many.parts]
+    assert [(row["index"], row["dst"]) for row in edges] == list(enumerate(map(nm.oid, many.parts)))
 
 
 def test_no_other_cells_than_references_are_read(model: nm.Model) -> None:
