@@ -5,8 +5,9 @@ there next: so when the target of a reference, a child or a container of one has
 it are read in the same call, 500 at most; and when one is outdated, those after it that are held. A walk over n
 objects takes n / 500 calls for each step, whatever it does.
 
-`Rows` has room for a few thousand rows, those that nobody has asked for yet and those that were asked for lately. They
-make no objects: what the application holds, and that alone, decides which objects stay in memory.
+`Rows` has room for a few thousand rows, those that nobody has asked for yet and those that were asked for lately, and
+for those that are to stay (see `prefilling`). They make no objects: what the application holds, and that alone, decides
+which objects stay in memory.
 """
 
 import math
@@ -58,18 +59,26 @@ class Answer(NamedTuple):
     until: float
 
 
-class Rows:
-    """Rows that were read, by id: the last ones, as many as there is room for. Those of a store that can't tell what
-    others write are believed for a while, or, if `lasting`, as long as they are here."""
+class Staying(NamedTuple):
+    """Rows that no others take the place of, by id, and what is known of them."""
 
-    def __init__(self, more: int = 0, *, lasting: bool = False) -> None:
+    rows: dict[str, PackedRow]
+    answers: dict[str, Answer]
+
+
+class Rows:
+    """Rows that were read, by id: the last ones, as many as there is room for, and those that stay. Those of a store
+    that can't tell what others write are believed for a while, or, if `lasting`, as long as they are here."""
+
+    def __init__(self, more: int = 0, *, lasting: bool = False, staying: Staying | None = None) -> None:
         self._room = _ROOM + more
         self._lasting = lasting
         self._rows: dict[str, PackedRow] = {}
         self._answers: dict[str, Answer] = {}
+        self.staying = staying or Staying({}, {})
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._rows) + len(self.staying.rows)
 
     def until(self, *, asked: bool) -> float:
         """How long rows that are read now will be believed: those that were asked for themselves, or others."""
@@ -81,6 +90,11 @@ class Rows:
         self._answers |= dict.fromkeys(rows, answer)
         for oid in list(islice(self._rows, max(0, len(self._rows) - self._room))):
             self.forget(oid)
+
+    def keep(self, rows: dict[str, PackedRow], answer: Answer) -> None:
+        """Keep rows that were read for as long as they may be believed, however many others come."""
+        self.staying.rows.update(rows)
+        self.staying.answers.update(dict.fromkeys(rows, answer))
 
     def supply(self, states: "list[Stored]", epoch: int, rivals: int, watched: bool) -> "list[Stored]":
         """Give those objects that are outdated the rows that may still be believed; returns those for which there is
@@ -95,7 +109,8 @@ class Rows:
                 self.forget(oid)
                 missing.append(state)
                 continue
-            state.row = self._rows[oid]  # as `take` does: what is here are objects
+            row = self._rows.get(oid)
+            state.row = self.staying.rows[oid] if row is None else row  # as `take` does: what is here are objects
             state.epoch = epoch
             state.met = None
             state.cohort = answer.cohort
@@ -106,7 +121,7 @@ class Rows:
     def believes(self, oid: str, epoch: int, rivals: int, watched: bool) -> Answer | None:
         """What is known of a row that may still be believed: where the store tells of every write, in the epoch in
         which it was read, elsewhere for a while, unless others in this process have written."""
-        answer = self._answers.get(oid)
+        answer = self._answers.get(oid) or self.staying.answers.get(oid)
         if answer is None:
             return None
         if watched:
@@ -115,11 +130,15 @@ class Rows:
 
     def peek(self, oid: str) -> PackedRow | None:
         """A row to guess by, believed or not."""
-        return self._rows.get(oid)
+        row = self._rows.get(oid)
+        return self.staying.rows.get(oid) if row is None else row
 
     def forget(self, oid: str) -> None:
         self._rows.pop(oid, None)
         self._answers.pop(oid, None)
+        if self.staying.rows:
+            self.staying.rows.pop(oid, None)
+            self.staying.answers.pop(oid, None)
 
 
 def likely(model: "RowAccess", origin: Origin | None) -> Iterator[str]:

@@ -257,8 +257,21 @@ class Repository:
 
     def opened(self, name: str, like: Model) -> Model:
         """The model of that name, as of the time of another one. One that is open already is not looked for again."""
-        found = self._open.get((name, like.as_of, like.unstable))
-        return found if found is not None else self.open(name, as_of=like.as_of, unstable=like.unstable)
+        return self.reopened(name, like.as_of, unstable=like.unstable)
+
+    def reopened(self, name: str, as_of: int | None, *, unstable: bool) -> Model:
+        """As `open`, for who was told of the model by somebody that has it: if it is open here, no read."""
+        found = self._open.get((name, as_of, unstable))
+        return found if found is not None else self.open(name, as_of=as_of, unstable=unstable)
+
+    def apart(self, like: Model, store: Store) -> Model:
+        """The same model, with objects of its own, read through a wrapper of the store; and so are all that it leads
+        to. Metamodels are shared. No read."""
+        repository = Repository(store)
+        repository.batches = self.batches
+        repository._packages = self._packages
+        repository._vintages = self._vintages
+        return repository._model(like.name, like.as_of, unstable=like.unstable)
 
     def stable(self, name: str) -> int:
         """The latest time that nobody can write under any more, for who reads that model. Two reads."""
@@ -347,8 +360,11 @@ def shared(url: str) -> Repository:
 
 
 def restored(url: str, name: str, oid: str, at: int | None, unstable: bool) -> Any:
-    """The object that was pickled."""
+    """The object that was pickled. Those that are restored one after another are read together."""
     repository = shared(url)
     if at is not None and not unstable:
         repository.batches.vouch(at)
-    return repository.open(name, as_of=at, unstable=unstable)[oid]
+    model = repository.reopened(name, at, unstable=unstable)
+    found = model.element(oid)
+    model.gather(found._neo)
+    return found

@@ -36,6 +36,7 @@ class RowAccess:
         self._epoch = 0
         self._writes = _writes_of(repository.store.url, name)
         self._rows = Rows()
+        self._gathered = Cohort([])
         self.hint: Hint | None = None
         self._watched = as_of is not None
         self._rivals = 0
@@ -101,9 +102,24 @@ class RowAccess:
         return found
 
     def expect(self, hint: "Hint | None") -> None:
-        """Read ahead by a hint from now on, or by none. What was read ahead before is forgotten."""
+        """Read ahead by a hint from now on, or by none. What was read ahead before is forgotten, but for what stays."""
         self.hint = hint
-        self._rows = Rows(hint.rows, lasting=True) if hint else Rows()
+        staying = self._rows.staying
+        self._rows = Rows(hint.rows, lasting=True, staying=staying) if hint else Rows(staying=staying)
+
+    def bring(self, rows: dict[str, PackedRow], together: Cohort, epoch: int, *, staying: bool) -> None:
+        """Know rows that were scanned since that epoch, as members of a cohort: as rows that were read ahead, or, if
+        `staying`, until they are outdated."""
+        answer = Answer(together, epoch, self._rivals, self._rows.until(asked=False))
+        (self._rows.keep if staying else self._rows.put)(rows, answer)
+
+    def gather(self, state: Stored) -> None:
+        """Have an object read together with others that were handed in just before, up to 500 of them."""
+        if state.row is None and state.cohort is None:
+            if len(self._gathered.oids) >= PAGE:
+                self._gathered = Cohort([])
+            self._gathered.oids.append(state.oid)
+            state.cohort = self._gathered
 
     def _read(self, oids: list[str], wanted: dict[str, Stored], epoch: int) -> dict[str, PackedRow]:
         """Read rows, for objects that want them and ahead."""

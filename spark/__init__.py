@@ -1,5 +1,7 @@
 """neomodel on Apache Spark: models as DataFrames, one partition for each region."""
 
+from spark.elements import Elements, elements
+from spark.graph import Graph, graph
 from spark.source import ModelSource, register
 
-__all__ = ["ModelSource", "register"]
+__all__ = ["Elements", "Graph", "ModelSource", "elements", "graph", "register"]

@@ -75,6 +75,12 @@ class Options:
             raise InvalidValue(f"option {name}", found, "true or false")
         return _FLAGS[found.lower()]
 
+    def without(self, *names: str, why: str) -> None:
+        """Refuse options that make no sense beside another one."""
+        for name in names:
+            if name in self.given:
+                raise InvalidValue(f"option {name}", self.given[name], why)
+
     def one_of(self, name: str, allowed: tuple[str, ...]) -> str:
         """The value of an option; the first one allowed if it is not given."""
         found = self.given.get(name, allowed[0])

@@ -23,12 +23,24 @@ class Snapshot:
     @classmethod
     def taken(cls, store: str, model: str, as_of: Time | str = STABLE, *, unstable: bool = False) -> "Snapshot":
         """That of the model as of a time, by default the latest that is stable; refused as `Repository.open` does."""
-        url = absolute(store)
-        if url.startswith("memory:"):
-            raise InvalidValue("a store for Spark", url, "one that other processes reach: lmdb: or hbase:")
+        url = _reached(store)
         opened = shared(url).open(model, as_of=as_of, unstable=unstable)
         assert opened.as_of is not None
         return cls(url, model, opened.as_of, opened.unstable)
+
+    @classmethod
+    def of(cls, model: "Model | Snapshot", as_of: Time | str = STABLE) -> "Snapshot":
+        """That of a model: of one that is as of a time, at that time, else as `taken`."""
+        if not isinstance(model, Model | Snapshot):
+            raise InvalidValue("what a job is about", model, "a model, or a snapshot of one")
+        if isinstance(model, Model) and model.as_of is None:
+            return cls.taken(model.repository.store.url, model.name, as_of)
+        if as_of != STABLE:
+            raise InvalidValue("as_of", as_of, f"none, since {model!r} is of a time already")
+        if isinstance(model, Snapshot):
+            return model
+        assert model.as_of is not None
+        return cls(_reached(model.repository.store.url), model.name, model.as_of, model.unstable)
 
     @property
     def repository(self) -> Repository:
@@ -67,6 +79,13 @@ class Snapshot:
             for kind in part.eClassifiers
             if isinstance(kind, EClass)
         ]
+
+
+def _reached(store: str) -> str:
+    url = absolute(store)
+    if url.startswith("memory:"):
+        raise InvalidValue("a store for Spark", url, "one that other processes reach: lmdb: or hbase:")
+    return url
 
 
 def _names(kind: EClass) -> tuple[str, str, str]:

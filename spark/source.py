@@ -8,7 +8,8 @@ from pyspark.sql.types import StructType
 
 from neomodel.errors import InvalidValue
 from spark.columns import schema_of
-from spark.options import Options
+from spark.graph import SCHEMAS, GraphReader
+from spark.options import ROWS, Options
 from spark.reading import ModelReader, Reading
 from spark.sentences import one_sentence
 from spark.snapshots import Snapshot
@@ -19,7 +20,8 @@ class ModelSource(DataSource):
 
     Options: `store`, `model`; `type`, a class, without which all objects come with the columns that all have; `as_of`,
     a time, without which the stable one is taken once, when `load` is called, so that all that is done with the
-    DataFrame is about one state of the model; `columns`, to read no others; `exact`, see `columns`.
+    DataFrame is about one state of the model; `columns`, to read no others; `exact`, see `columns`; `view`, to have
+    the ``vertices`` or the ``edges`` of all objects instead, see `graph`.
     """
 
     @classmethod
@@ -29,21 +31,27 @@ class ModelSource(DataSource):
     def __init__(self, options: MutableMapping[str, str]) -> None:
         super().__init__(options)
         self._reading: Reading | None = None
+        self._view = ROWS
 
     @one_sentence()
     def schema(self) -> StructType:
         options = Options.reading(self.options)
         snapshot = Snapshot.taken(options.store, options.model, options.as_of, unstable=options.flag("unstable"))
-        columns = options.columns
+        columns, self._view = options.columns, options.view
         self._reading = Reading(
             snapshot, options.type, None if columns is None else tuple(columns), exact=options.flag("exact")
         )
-        return schema_of(self._reading.made())
+        if self._view == ROWS:
+            return schema_of(self._reading.made())
+        options.without("type", "columns", "exact", why=f"none with view {self._view}, which has all objects")
+        return SCHEMAS[self._view]
 
     @one_sentence()
-    def reader(self, schema: StructType) -> ModelReader:
+    def reader(self, schema: StructType) -> ModelReader | GraphReader:
         if self._reading is None:
             raise InvalidValue("a schema for format neomodel", schema.simpleString(), "none: the metamodel has it")
+        if self._view != ROWS:
+            return GraphReader(self._reading.snapshot, self._view, schema)
         return ModelReader(self._reading, schema)
 
 

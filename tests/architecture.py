@@ -60,6 +60,7 @@ LAYERS = (
         "neomodel.history",
         "neomodel.repository",
         "neomodel.prefetching",
+        "neomodel.prefilling",
         "neomodel.document_order",
         "neomodel.graphs",
         "neomodel.xmi",

@@ -151,6 +151,7 @@ class Proxy:
                     client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
                 with self._held(None if answered else fault, Fault.SLOW, Fault.LATE):
                     client.sendall(answer)
+                self.passed(client, answer)
                 if last:
                     self.refuse()
                 answered = True
@@ -160,6 +161,9 @@ class Proxy:
                 server.sendall(request)
             else:
                 return False
+
+    def passed(self, client: socket.socket, answer: bytes) -> None:
+        """Some of an answer went to a client; for who overrides it."""
 
     def _begin(self) -> Fault | None:
         with self._lock:
