@@ -249,9 +249,9 @@ def test_a_thousand_appends_cost_little_more_than_a_write_each(counting: Countin
 # many at once
 
 
-def rivals(url: str, work: Callable[..., Any], *args: Any, count: int = 8) -> list[Any]:
+def rivals(url: str, work: Callable[..., Any], *args: Any, count: int = 8, patience: float = PATIENCE) -> list[Any]:
     barrier = SPAWN.Barrier(count)
-    return run_each([(work, (*args, number, barrier), {}) for number in range(count)], url)
+    return run_each([(work, (*args, number, barrier), {}) for number in range(count)], url, patience=patience)
 
 
 @pytest.mark.parametrize("count", [300, pytest.param(10_000, marks=pytest.mark.soak)])
@@ -274,7 +274,7 @@ def _appended(model: nm.Model, count: int) -> None:
     shelf, book = stocked(model, b={"tags": names(LONG)})
     oids = nm.oid(shelf), nm.oid(book)
 
-    rivals(model.repository.store.url, _append, model.name, *oids, count)
+    rivals(model.repository.store.url, _append, model.name, *oids, count, patience=PATIENCE + count / 10)
 
     found = list(book.tags)
     assert len(found) == len(book.tags) == LONG + 8 * count

@@ -25,8 +25,10 @@ def run(work: Callable[Concatenate[Store, P], R], url: str, *args: P.args, **kwa
     return result
 
 
-def run_each(works: list[tuple[Callable[..., R], tuple[object, ...], dict[str, object]]], url: str) -> list[R]:
-    """The same for several at once, each in its own process."""
+def run_each(
+    works: list[tuple[Callable[..., R], tuple[object, ...], dict[str, object]]], url: str, *, patience: float = PATIENCE
+) -> list[R]:
+    """The same for several at once, each in its own process, all within so many seconds."""
     pipes = [SPAWN.Pipe(duplex=False) for _ in works]
     processes = [
         SPAWN.Process(target=_work, args=(theirs, url, *work)) for work, (_, theirs) in zip(works, pipes, strict=True)
@@ -36,17 +38,17 @@ def run_each(works: list[tuple[Callable[..., R], tuple[object, ...], dict[str, o
             process.start()
         for _, theirs in pipes:
             theirs.close()
-        deadline = time.monotonic() + PATIENCE
-        return [_result(ours, deadline) for ours, _ in pipes]
+        deadline = time.monotonic() + patience
+        return [_result(ours, deadline, patience) for ours, _ in pipes]
     finally:
         for process in processes:
             process.kill()
             process.join()
 
 
-def _result(ours: Connection, deadline: float) -> R:
+def _result(ours: Connection, deadline: float, patience: float) -> R:
     if not ours.poll(max(0, deadline - time.monotonic())):
-        raise TimeoutError(f"no answer after {PATIENCE} seconds")
+        raise TimeoutError(f"no answer after {patience} seconds")
     result, error = ours.recv()
     if error is not None:
         raise error
