@@ -7,6 +7,7 @@ from pyspark.sql.datasource import DataSource
 from pyspark.sql.types import StructType
 
 from neomodel.errors import InvalidValue
+from spark.changes import ChangeReader, Following, Refusal
 from spark.columns import schema_of
 from spark.options import Options
 from spark.reading import ModelReader, Reading
@@ -20,6 +21,10 @@ class ModelSource(DataSource):
     Options: `store`, `model`; `type`, a class, without which all objects come with the columns that all have; `as_of`,
     a time, without which the stable one is taken once, when `load` is called, so that all that is done with the
     DataFrame is about one state of the model; `columns`, to read no others; `exact`, see `columns`.
+
+    ``session.readStream.format("neomodel")`` gives the changes of a model, see `changes`: `since` a time, ``stable`` or
+    ``creation``, which must be given, since by it a stream is told from what is read once; `span`, seconds, the most
+    that a micro-batch takes in; `ordered`, false for one partition for each region instead of one for all.
     """
 
     @classmethod
@@ -29,9 +34,13 @@ class ModelSource(DataSource):
     def __init__(self, options: MutableMapping[str, str]) -> None:
         super().__init__(options)
         self._reading: Reading | None = None
+        self._following: Following | None = None
 
     @one_sentence()
     def schema(self) -> StructType:
+        if Options.stream(self.options):
+            self._following = Following.asked(Options.streaming(self.options))
+            return self._following.schema()
         options = Options.reading(self.options)
         snapshot = Snapshot.taken(options.store, options.model, options.as_of, unstable=options.flag("unstable"))
         columns = options.columns
@@ -42,9 +51,19 @@ class ModelSource(DataSource):
 
     @one_sentence()
     def reader(self, schema: StructType) -> ModelReader:
+        if self._following is not None:
+            raise InvalidValue(
+                "a batch read of format neomodel", "one with options of a stream", "readStream, or as_of"
+            )
         if self._reading is None:
             raise InvalidValue("a schema for format neomodel", schema.simpleString(), "none: the metamodel has it")
         return ModelReader(self._reading, schema)
+
+    def streamReader(self, schema: StructType) -> ChangeReader | Refusal:  # noqa: N802  Spark's name
+        if self._following is None:
+            expected = "a time, stable, or creation for all changes there were"
+            return Refusal(InvalidValue("option since of a stream", None, expected))
+        return ChangeReader(self._following, schema)
 
 
 def register(session: SparkSession) -> None:
