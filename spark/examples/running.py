@@ -1,6 +1,8 @@
 """The command line of an example: which model, which queries, which of the two ways."""
 
 import argparse
+import os
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -31,6 +33,7 @@ def run(
     chosen = given.query or names
     try:
         if given.spark:
+            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # where neomodel is; Spark would take any python3
             session = SparkSession.builder.appName(what).getOrCreate()
             register(session)
             tables = Tables(session, given.store, given.model, package)
