@@ -127,6 +127,35 @@ def _placed(place: Any, kind: EClass) -> dict[str, Any]:
     }
 
 
+Done = tuple[int, int, list[int]]
+"""A change of a list: after a time, up to another, and what was in it then."""
+
+
+def lengthened(one: Any, steps: int) -> list[Done]:
+    """Change the numbers of an object, a list that is long already, at its end and within."""
+    table, held, draw = one._neo.model.table, list(one.numbers), random.Random(1)
+    done = []
+    for number in range(steps):
+        before = table.now()
+        if draw.random() < 0.6:
+            one.numbers.append(number)
+            held.append(number)
+        else:
+            at = draw.randrange(len(held))
+            del one.numbers[at], held[at]
+        done.append((before, table.now(), list(held)))
+    return done
+
+
+def check_lengthened(rows: list[Told], done: list[Done]) -> None:
+    """Each change of the list has come, with what was in it then, and nothing else."""
+    for before, after, held in done:
+        during = [row for time, _, _, row in rows if before < time <= after and row is not None]
+        assert during, "a change is missing"
+        assert [number for _, number in during[-1]["numbers"]] == held
+    assert all(any(before < time <= after for before, after, _ in done) for time, *_ in rows)
+
+
 class Busybody:
     """Changes a model at random, and remembers the id of every object there ever was."""
 

@@ -17,7 +17,7 @@ from neomodel.stores.wrappers import Counting
 from spark import sorting
 from spark.sorting import in_order
 from tests.objects.sensors import Sensor, sensors
-from tests.spark.following import Busybody, Follower, expected, told
+from tests.spark.following import Busybody, Follower, check_lengthened, expected, lengthened, told
 from tests.spark.things import Thing, things
 
 
@@ -145,24 +145,9 @@ def test_changes_of_long_collections_are_changes_of_their_object(model: nm.Model
     one.numbers.extend(range(20))
     follower = following(model)
     follower.rows()
-    draw, done, held = random.Random(1), [], list(range(20))
-    for number in range(30):
-        before = model.table.now()
-        if draw.random() < 0.6:
-            one.numbers.append(number)
-            held.append(number)
-        else:
-            at = draw.randrange(len(held))
-            del one.numbers[at], held[at]
-        done.append((before, model.table.now(), list(held)))
+    done = lengthened(one, 30)
 
-    rows = told(follower.rows())
-
-    for before, after, held in done:
-        during = [row for time, _, _, row in rows if before < time <= after and row is not None]
-        assert during, "a change is missing"
-        assert [number for _, number in during[-1]["numbers"]] == held
-    assert sum(1 for one in rows for before, after, _ in done if before < one[0] <= after) == len(rows)
+    check_lengthened(told(follower.rows()), done)
 
 
 def test_an_object_that_comes_with_long_collections_is_created_once(model: nm.Model, short_lists: None) -> None:
@@ -198,6 +183,25 @@ def test_what_is_in_an_open_batch_does_not_come_before_it_is_closed(model: nm.Mo
         model.roots.append(Thing(name="a"))
         assert follower.rows() == []
     assert [row["name"] for row in follower.rows()] == ["a"]
+
+
+def test_what_is_written_while_it_is_looked_for_is_not_overlooked(
+    model: nm.Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    follower = following(model, columns="name")
+    follower.rows()
+    stable = follower.reader._stable
+
+    def late() -> int:
+        found: int = stable()
+        model.roots.append(Thing(name="late"))
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(follower.reader, "_stable", late)
+        assert follower.step() is None
+
+    assert [row["name"] for row in follower.rows()] == ["late"]
 
 
 def test_nothing_is_done_while_nothing_changes(model: nm.Model, monkeypatch: pytest.MonkeyPatch) -> None:
