@@ -11,7 +11,7 @@ rounded; with the option ``exact`` all these are text, as files have them.
 """
 
 import datetime
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
@@ -65,6 +65,10 @@ class Page:
 
     def cells(self, column: bytes) -> list[bytes | None]:
         return [row.get(column) for row in self.rows]
+
+    def long(self, number: int, feature: EFeature) -> Iterable[Any]:
+        """What a collection of a row holds that outgrew its cell."""
+        return long_list(self.model, self.keys[number], self.rows[number], feature)
 
     def where(self, number: int) -> str:
         return f"{self.model.name}/{self.keys[number].decode()}"
@@ -215,7 +219,7 @@ def _with_long(
     """The values, with those of collections that outgrew their cells: these are read one by one."""
     for number, cell in enumerate(cells):
         if cell is not None and is_long(cell):
-            values[number] = each(list(long_list(page.model, page.keys[number], page.rows[number], feature)))
+            values[number] = each(list(page.long(number, feature)))
     return values
 
 

@@ -9,10 +9,13 @@ from neomodel.errors import InvalidValue, near
 from neomodel.times import STABLE, Time, parsed
 
 ROWS, VERTICES, EDGES = "objects", "vertices", "edges"
+CREATION = "creation"
 
 _READING = {"store", "model", "type", "as_of", "unstable", "columns", "view", "exact"}
 _WRITING = {"store", "model", "type", "job"}
 _STREAMING = {"store", "model", "type", "columns", "since", "exact", "span", "ordered"}
+_OF_STREAMS = {"since", "span", "ordered"}
+_LONGEST = 10**9  # seconds
 _FLAGS = {"true": True, "false": False}
 
 
@@ -35,6 +38,11 @@ class Options:
     @classmethod
     def streaming(cls, options: Mapping[str, str]) -> "Options":
         return cls._checked(options, _STREAMING)
+
+    @staticmethod
+    def stream(options: Mapping[str, str]) -> bool:
+        """Whether these are the options of a stream: Spark asks for the schema before it tells what is to be read."""
+        return any(name.lower() in _OF_STREAMS for name in options)
 
     @classmethod
     def _checked(cls, options: Mapping[str, str], known: Collection[str]) -> "Options":
@@ -62,6 +70,26 @@ class Options:
         """The columns that are wanted, all if None."""
         found = self.given.get("columns")
         return None if found is None else [name.strip() for name in found.split(",") if name.strip()]
+
+    @property
+    def since(self) -> "Time | str":
+        """The time after which changes come, `STABLE`, or `CREATION` for all there were."""
+        found = self.given.get("since", CREATION)
+        return found if found == CREATION else parsed(found)
+
+    @property
+    def span(self) -> int | None:
+        """Microseconds that a micro-batch takes in at most."""
+        found = self.given.get("span")
+        if found is None:
+            return None
+        try:
+            seconds = float(found)
+        except ValueError:
+            seconds = 0
+        if not 1e-6 <= seconds <= _LONGEST:
+            raise InvalidValue("option span", found, f"a number of seconds, up to {_LONGEST}")
+        return round(seconds * 1e6)
 
     @property
     def view(self) -> str:

@@ -106,7 +106,7 @@ class Task:
         self._schema = to_arrow_schema(schema, timezone="UTC")
         self._tested = [everything[name] for name in sorted(conditions.names)]
         self._tested_types = to_arrow_schema(schema_of(self._tested), timezone="UTC")
-        self._classes = _Classes(reading.snapshot, kind)
+        self._classes = Classes(reading.snapshot, kind)
         self._heads = {*self._classes.cells, *(cell for one in self._tested for cell in one.cells)}
         self._cells = self._heads | {cell for one in self._columns for cell in one.cells}
 
@@ -189,7 +189,7 @@ class Task:
             yield page
 
 
-class _Classes:
+class Classes:
     """Which rows are of a class, or of one of its subclasses: by the name alone where only one class has that name."""
 
     def __init__(self, snapshot: Snapshot, wanted: EClass | None) -> None:

@@ -7,6 +7,7 @@ from pyspark.sql.datasource import DataSource
 from pyspark.sql.types import StructType
 
 from neomodel.errors import InvalidValue
+from spark.changes import ChangeReader, Following, Refusal
 from spark.columns import schema_of
 from spark.graph import SCHEMAS, GraphReader
 from spark.options import ROWS, Options
@@ -22,6 +23,10 @@ class ModelSource(DataSource):
     a time, without which the stable one is taken once, when `load` is called, so that all that is done with the
     DataFrame is about one state of the model; `columns`, to read no others; `exact`, see `columns`; `view`, to have
     the ``vertices`` or the ``edges`` of all objects instead, see `graph`.
+
+    ``session.readStream.format("neomodel")`` gives the changes of a model, see `changes`: `since` a time, ``stable`` or
+    ``creation``, which must be given, since by it a stream is told from what is read once; `span`, seconds, the most
+    that a micro-batch takes in; `ordered`, false for one partition for each region instead of one for all.
     """
 
     @classmethod
@@ -32,9 +37,13 @@ class ModelSource(DataSource):
         super().__init__(options)
         self._reading: Reading | None = None
         self._view = ROWS
+        self._following: Following | None = None
 
     @one_sentence()
     def schema(self) -> StructType:
+        if Options.stream(self.options):
+            self._following = Following.asked(Options.streaming(self.options))
+            return self._following.schema()
         options = Options.reading(self.options)
         snapshot = Snapshot.taken(options.store, options.model, options.as_of, unstable=options.flag("unstable"))
         columns, self._view = options.columns, options.view
@@ -48,11 +57,21 @@ class ModelSource(DataSource):
 
     @one_sentence()
     def reader(self, schema: StructType) -> ModelReader | GraphReader:
+        if self._following is not None:
+            raise InvalidValue(
+                "a batch read of format neomodel", "one with options of a stream", "readStream, or as_of"
+            )
         if self._reading is None:
             raise InvalidValue("a schema for format neomodel", schema.simpleString(), "none: the metamodel has it")
         if self._view != ROWS:
             return GraphReader(self._reading.snapshot, self._view, schema)
         return ModelReader(self._reading, schema)
+
+    def streamReader(self, schema: StructType) -> ChangeReader | Refusal:  # noqa: N802  Spark's name
+        if self._following is None:
+            expected = "a time, stable, or creation for all changes there were"
+            return Refusal(InvalidValue("option since of a stream", None, expected))
+        return ChangeReader(self._following, schema)
 
 
 def register(session: SparkSession) -> None:

@@ -241,13 +241,11 @@ class LmdbTable(Table):
             found = list(itertools.islice(walk.versions(txn.cursor(), low, high), _CELLS))
             listed = []
             for stored_key, stored in found:
-                key, column = stored_key[ROW:-9].split(b"\0")
                 time = stored_key[-8:]
-                if (
-                    (column[:2] in wanted or unescape(column) in wanted)
-                    and newest <= time
-                    and (not oldest or time < oldest)
-                ):
+                if time < newest or (oldest and time >= oldest):
+                    continue  # first of all: most versions are older than who follows a model asks for
+                key, column = stored_key[ROW:-9].split(b"\0")
+                if column[:2] in wanted or unescape(column) in wanted:
                     listed.append(Version(unescape(key), unescape(column), decode_time(time), decode_value(stored)))
             return listed, found[-1][0][ROW:] + b"\0" if len(found) == _CELLS else None
 

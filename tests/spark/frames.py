@@ -48,11 +48,11 @@ def _row(obj: Any, features: list[EFeature], *, exact: bool) -> dict[str, Any]:
 
 def _value(value: Any, feature: EFeature, *, exact: bool) -> Any:
     if feature.many:
-        return [_one(value, feature, exact=exact) for value in value]
-    return _one(value, feature, exact=exact)
+        return [one_of(value, feature, exact=exact) for value in value]
+    return one_of(value, feature, exact=exact)
 
 
-def _one(value: Any, feature: EFeature, *, exact: bool) -> Any:
+def one_of(value: Any, feature: EFeature, *, exact: bool = False) -> Any:
     if value is None:
         return None
     if feature.reference:

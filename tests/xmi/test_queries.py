@@ -8,13 +8,13 @@ import pytest
 
 import neomodel as nm
 from neomodel.cluster import Cluster
+from spark.examples import railway
+from spark.examples.railway import RAILWAY
+from spark.examples.social import SOCIAL, best_comments, best_posts
 from tests.data import data_folder, needs_data
-from tests.xmi.queries import TRAIN, best_comments, best_posts
 
 pytestmark = needs_data
 
-RAILWAY = "http://www.semanticweb.org/ontologies/2015/trainbenchmark"
-SOCIAL = "https://www.transformation-tool-contest.eu/2018/social_media"
 NAMES = ("ConnectedSegments", "PosLength", "RouteSensor", "SemaphoreNeighbor", "SwitchMonitored", "SwitchSet")
 MATCHES = {
     "batch-1": (0, 0, 0, 0, 0, 0),
@@ -40,7 +40,7 @@ def railway_matches(url: str, size: str) -> tuple[int, ...]:
     folder = data_folder() / "trainbenchmark"
     with imported(url, folder / f"railway-{size}.xmi", folder / "railway.ecore") as repo:
         model, package = repo.open("m"), repo.metamodel(RAILWAY)
-        return tuple(len(set(TRAIN[name](model, package))) for name in NAMES)
+        return tuple(len(railway.matches(name, model, package)) for name in NAMES)
 
 
 def social_answers(url: str, size: int) -> tuple[str, str]:
@@ -66,7 +66,7 @@ def test_the_queries_give_the_same_on_what_was_exported(tmp_path: Path) -> None:
         repo.open("m").export_xmi(tmp_path / "again.zxmi")
         repo.import_xmi(tmp_path / "again.zxmi", model="again")
         model, package = repo.open("again"), repo.metamodel(RAILWAY)
-        matches = tuple(len(set(TRAIN[name](model, package))) for name in NAMES)
+        matches = tuple(len(railway.matches(name, model, package)) for name in NAMES)
 
     assert matches == MATCHES["repair-1"]
 
