@@ -204,6 +204,9 @@ class Classes:
         self._names = frozenset(kind.name.encode() for kind in mine)
         self._full_names = None if clear else {(kind.name.encode(), kind.ePackage.nsURI.encode()) for kind in mine}
 
+    def wanted(self, row: Row) -> bool:
+        return bool(self.kept([(b"", row)]))
+
     def kept(self, read: list[tuple[bytes, Row]]) -> list[tuple[bytes, Row]]:
         """Those rows that are."""
         name = layout.ECLASS
