@@ -219,7 +219,7 @@ def _with_long(
     """The values, with those of collections that outgrew their cells: these are read one by one."""
     for number, cell in enumerate(cells):
         if cell is not None and is_long(cell):
-            values[number] = each(list(page.long(number, feature)))
+            values[number] = _converted(page, number, feature, list(page.long(number, feature)), each)
     return values
 
 

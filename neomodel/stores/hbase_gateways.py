@@ -191,10 +191,11 @@ class _Socket(TSocket):
     """
 
     idle = IDLE
+    _here = staticmethod(os.getpid)  # one that is collected when Python ends finds no modules any more
 
     def __init__(self, **how: Any) -> None:
         super().__init__(**how)  # type: ignore[no-untyped-call]
-        self._process = os.getpid()
+        self._process = self._here()
         self._heard = False
 
     def read(self, sz: int) -> bytes:
@@ -206,7 +207,7 @@ class _Socket(TSocket):
         return data
 
     def close(self) -> None:
-        if self.sock and self._process != os.getpid():
+        if self.sock and self._process != self._here():
             self.sock.close()
             self.sock = None
         super().close()  # type: ignore[no-untyped-call]
