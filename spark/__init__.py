@@ -1,5 +1,7 @@
 """neomodel on Apache Spark: models as DataFrames, one partition for each region."""
 
+from spark.jobs import Job
 from spark.source import ModelSource, register
+from spark.writing import undo, unfinished_jobs
 
-__all__ = ["ModelSource", "register"]
+__all__ = ["Job", "ModelSource", "register", "undo", "unfinished_jobs"]

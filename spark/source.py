@@ -12,6 +12,7 @@ from spark.options import Options
 from spark.reading import ModelReader, Reading
 from spark.sentences import one_sentence
 from spark.snapshots import Snapshot
+from spark.writing import ModelWriter, plan
 
 
 class ModelSource(DataSource):
@@ -45,6 +46,10 @@ class ModelSource(DataSource):
         if self._reading is None:
             raise InvalidValue("a schema for format neomodel", schema.simpleString(), "none: the metamodel has it")
         return ModelReader(self._reading, schema)
+
+    @one_sentence()
+    def writer(self, schema: StructType, overwrite: bool) -> ModelWriter:
+        return plan(Options.writing(self.options), schema, overwrite=overwrite)
 
 
 def register(session: SparkSession) -> None:
