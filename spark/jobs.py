@@ -43,7 +43,7 @@ class Job:
 
     token: str
     model: str
-    type: str
+    type: str | None
     name: str | None
     owner: str
     began: str
@@ -58,7 +58,7 @@ class Jobs:
         self._repository = repository
         self._table = repository.store.table(TABLE)
 
-    def begin(self, model: str, kind: str, name: str | None) -> Job:
+    def begin(self, model: str, kind: str | None, name: str | None) -> Job:
         """Put a job on record. One write; the first one ever makes the table."""
         owner = f"{platform.node()}:{os.getpid()}"
         job = Job(secrets.token_hex(6), model, kind, name, owner, told(wall()))

@@ -75,7 +75,7 @@ class Shape:
 class Rows:
     """Makes rows of one partition after another, and writes them."""
 
-    def __init__(self, model: Model, kind: EClass, classes: dict[str, EClass], token: str) -> None:
+    def __init__(self, model: Model, kind: EClass | None, classes: dict[str, EClass], token: str) -> None:
         self._model = model
         self._kind = kind
         self._classes = classes
@@ -108,10 +108,11 @@ class Rows:
         names = batch.column(CLASS) if CLASS in batch.schema.names else pa.nulls(batch.num_rows, pa.string())
         found = names.unique().to_pylist()
         for name in found:
-            if name is not None and name not in self._classes:
-                expected = f"a concrete class that is {self._kind} or a subclass of it: {', '.join(self._known())}"
+            kind = self._kind if name is None else self._classes.get(name)
+            if kind is None:
+                what = f"a concrete class{f' that is {self._kind} or a subclass of it' if self._kind else ''}"
+                expected = f"{what}: {', '.join(self._known())}"
                 raise InvalidValue(f"{CLASS} of a row for {self._model.name}", name, expected)
-            kind = self._kind if name is None else self._classes[name]
             if len(found) == 1:
                 yield kind, numbers, batch
             else:
@@ -242,7 +243,8 @@ class Rows:
     def _check_kind(self, row: Row, shape: Shape, columns: dict[str, Any], at: int, where: Where) -> None:
         kind = self._model.kind_of(row)
         named = CLASS in columns and columns[CLASS][at].as_py() is not None
-        if kind is not shape.kind and (named or self._kind.type_name not in kind.names):
+        fits = self._kind is None or self._kind.type_name in kind.names
+        if kind is not shape.kind and (named or not fits):
             raise InvalidValue(f"the class of {where(at)}", str(shape.kind), f"{kind}, which it is of")
 
     # what they hold

@@ -19,7 +19,7 @@ from neomodel.model import Model
 from neomodel.repository import Repository, shared
 from neomodel.stores import signed
 from spark.cells import check_type
-from spark.columns import CONTAINER, FEATURE, SYSTEM, columns_of
+from spark.columns import CLASS, CONTAINER, FEATURE, SYSTEM, columns_of
 from spark.jobs import Job, Jobs
 from spark.linking import Linking
 from spark.options import Options
@@ -45,7 +45,7 @@ class Attempt:
 class ModelWriter(DataSourceArrowWriter):
     """Writes the objects of one job: `write` in tasks, the others in the driver, each in a process of its own."""
 
-    def __init__(self, store: str, kind: str, job: Job) -> None:
+    def __init__(self, store: str, kind: str | None, job: Job) -> None:
         self._store = store
         self._kind = kind
         self.job = job
@@ -91,7 +91,7 @@ class ModelWriter(DataSourceArrowWriter):
 
     def _rows(self) -> Rows:
         kinds = classes_in(self._repository)
-        kind = class_named(kinds, self._kind, self._store)
+        kind = None if self._kind is None else class_named(kinds, self._kind, self._store)
         return Rows(Model(self._repository, self.job.model, None), kind, _concrete(kinds, kind), self.job.token)
 
 
@@ -101,24 +101,22 @@ def plan(options: Options, schema: StructType, *, overwrite: bool) -> ModelWrite
         raise InvalidValue("the mode of a write to format neomodel", "overwrite", "append")
     if options.store.startswith("memory:"):
         raise InvalidValue("a store for Spark", options.store, "one that other processes reach: lmdb: or hbase:")
-    if options.type is None:
-        raise InvalidValue("option type", None, "the name of the class of the objects that are written")
     repository = shared(options.store)
     repository.open(options.model)
-    kind = class_named(classes_in(repository), options.type, options.store)
+    wanted = options.type
+    kind = None if wanted is None else class_named(classes_in(repository), wanted, options.store)
     _check_columns(kind, schema)
-    job = Jobs(repository).begin(options.model, str(kind), options.given.get("job"))
-    return ModelWriter(options.store, f"{kind.ePackage.nsURI}#{kind.name}", job)
+    job = Jobs(repository).begin(options.model, None if kind is None else str(kind), options.given.get("job"))
+    return ModelWriter(options.store, None if kind is None else f"{kind.ePackage.nsURI}#{kind.name}", job)
 
 
-def _check_columns(kind: EClass, schema: StructType) -> None:
+def _check_columns(kind: EClass | None, schema: StructType) -> None:
     names = schema.fieldNames()
-    if names:
-        columns_of(kind, names)
-    else:
-        raise InvalidValue("the columns of a DataFrame to write", names, f"some of {kind}")
+    columns_of(kind, names)
+    if kind is None and CLASS not in names:
+        raise InvalidValue("option type", None, f"the class of the objects that are written, or a column {CLASS}")
     for field in schema.fields:
-        if field.name not in SYSTEM:
+        if kind is not None and field.name not in SYSTEM:
             check_type(kind.features[field.name], field.dataType)
         elif not isinstance(field.dataType, StringType | NullType):
             raise InvalidValue(f"the type of column {field.name}", field.dataType.simpleString(), "string; cast it")
@@ -126,9 +124,9 @@ def _check_columns(kind: EClass, schema: StructType) -> None:
         raise InvalidValue("the columns of a DataFrame to write", names, f"both of {CONTAINER} and {FEATURE}, or none")
 
 
-def _concrete(kinds: list[EClass], above: EClass) -> dict[str, EClass]:
+def _concrete(kinds: list[EClass], above: EClass | None) -> dict[str, EClass]:
     """The classes that objects may be of, by all their names that are clear."""
-    fitting = [kind for kind in kinds if above.type_name in kind.names and not kind.abstract]
+    fitting = [kind for kind in kinds if (above is None or above.type_name in kind.names) and not kind.abstract]
     simple = [kind.name for kind in fitting]
     found = {f"{kind.ePackage.nsURI}#{kind.name}": kind for kind in fitting} | {str(kind): kind for kind in fitting}
     return found | {kind.name: kind for kind in fitting if simple.count(kind.name) == 1}

@@ -1,6 +1,6 @@
 """Writing without a Spark: the same calls that it makes, in this process; and what a model holds, to compare."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -9,16 +9,17 @@ import pytest
 from pyspark.sql.pandas.types import from_arrow_schema
 
 import neomodel as nm
-from spark import ModelSource, writing
+from spark import ModelSource, unfinished_jobs, writing
 from spark.writing import Attempt, ModelWriter
 
 Everything = list[tuple[bytes, dict[bytes, bytes]]]
 
 
-def planned(model: nm.Model, schema: pa.Schema, *, overwrite: bool = False, **options: str) -> ModelWriter:
+def planned(home: nm.Model, schema: pa.Schema, **options: str | None) -> ModelWriter:
     """The writer of a job, as the driver makes it."""
-    given = {"store": model.repository.store.url, "model": model.name, "type": "Thing", **options}
-    return ModelSource(given).writer(from_arrow_schema(schema), overwrite)
+    given = {"store": home.repository.store.url, "model": home.name, "type": "Thing", **options}
+    some = {name: value for name, value in given.items() if value is not None}
+    return ModelSource(some).writer(from_arrow_schema(schema), False)
 
 
 def attempted(writer: ModelWriter, table: pa.Table, partition: int = 0, number: int = 0, *, size: int = 100) -> Any:
@@ -28,9 +29,9 @@ def attempted(writer: ModelWriter, table: pa.Table, partition: int = 0, number: 
         return writer.write(iter(table.to_batches(max_chunksize=size)))
 
 
-def write(model: nm.Model, *partitions: pa.Table, size: int = 100, **options: str) -> str:
+def write(home: nm.Model, *partitions: pa.Table, size: int = 100, **options: str | None) -> str:
     """A whole job: its partitions one after another, then it is committed, or aborted; returns its token."""
-    writer = planned(model, partitions[0].schema, **options)
+    writer = planned(home, partitions[0].schema, **options)
     try:
         writer.commit([attempted(writer, table, at, at, size=size) for at, table in enumerate(partitions)])
     except BaseException:
@@ -49,15 +50,9 @@ def sound(model: nm.Model) -> bool:
 
 
 @contextmanager
-def unchanged(model: nm.Model) -> Any:
+def unchanged(model: nm.Model) -> Iterator[None]:
     """Nothing is there afterwards that was not there before, not even a record of a job."""
     before = everything(model)
     yield
     assert everything(model) == before
-    assert not list(jobs_of(model))
-
-
-def jobs_of(model: nm.Model) -> Iterable[Any]:
-    from spark import unfinished_jobs
-
-    return unfinished_jobs(model.repository)
+    assert not unfinished_jobs(model.repository)
