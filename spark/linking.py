@@ -27,15 +27,16 @@ from neomodel.stores import VERSION, Mutation, Row
 from spark.rows import Change, Written, values_in
 
 _PAGE = 500  # rows
-_MANY = 2500  # entries that come to a list in one swap
+_MANY = 20_000  # entries that come to a list in one swap
 
 
 @attrs.frozen
 class Joined:
-    """Let a collection hold these as well, those that it does not hold yet at its end."""
+    """Let a collection hold these as well, at its end, but for those that it holds; if `fresh`, it holds none."""
 
     feature: EFeature
     tokens: list[str]
+    fresh: bool = False
 
     def __call__(self, raw: list[Any]) -> list[Any]:
         known = set(raw)
@@ -44,7 +45,7 @@ class Joined:
         return after
 
     def on(self, long: LongList) -> None:
-        there = long.held(self.tokens)
+        there = [False] * len(self.tokens) if self.fresh else long.held(self.tokens)
         missing = [token for token, is_held in zip(self.tokens, there, strict=True) if not is_held]
         if missing:
             check_bound(self.feature, len(long) + len(missing))
@@ -176,8 +177,9 @@ class Linking:
         for feature, oids in held.items():
             first_child = self._model.element(oids[0])  # held: the row of the roots says of which package they are
             if feature.many:
+                fresh = not obj._neo.raw(feature)  # and the job has no id twice
                 for first in range(0, len(oids), _MANY):
-                    adjust(obj, feature, Joined(feature, oids[first : first + _MANY]))
+                    adjust(obj, feature, Joined(feature, oids[first : first + _MANY], fresh))
                 continue
             before = obj.eGet(feature.name)
             if len(oids) > 1 or (before is not None and before._neo.oid != oids[0]):

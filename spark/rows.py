@@ -26,6 +26,7 @@ from spark.columns import CLASS, CONTAINER, FEATURE, ID
 Place = tuple[str, str]
 """A container, by its id, and a feature of it, by its name."""
 ROOT: Place = (ids.ROOT, layout.ROOT_CONTENTS)
+_NOTHING: Row = {}
 
 
 @attrs.frozen
@@ -66,6 +67,8 @@ class Shape:
         self.stored: list[tuple[EFeature, Encode]] = [(feature, encoder(feature)) for feature in stored]
         self.columns = [feature.column for feature in stored]
         self.linked = frozenset(feature.column for feature in self.mirrored)
+        self.places: dict[Place, tuple[dict[bytes, bytes | None], list[str]]] = {}
+        """Of each place where new objects lie: the cells that all of them have, and their ids."""
 
     @cached_property
     def name(self) -> str:
@@ -81,7 +84,6 @@ class Rows:
         self._classes = classes
         self._token = token
         self._new = b"1-" + token.encode()
-        self._shapes: dict[EClass, Shape] = {}
 
     def begin(self, partition: int, *, again: bool) -> Written:
         """Begin with a partition, `again` if others may have tried before; what is returned fills as rows are taken."""
@@ -91,6 +93,7 @@ class Rows:
         self._shards = f"{self._model.name}.{self._token}.{partition}"
         self._rows = 0
         self._children: dict[str, int] = {}
+        self._shapes: dict[EClass, Shape] = {}
         return self.written
 
     def take(self, batch: pa.RecordBatch) -> None:
@@ -143,15 +146,18 @@ class Rows:
             raise InvalidValue(f"{ID} of {where(twice)}", oids[twice], "an id that no other row has")
         orders = [(feature, tokens(feature, columns[feature.name], where)) for feature in shape.containing]
         for at, values in enumerate(zip(*cells, strict=True) if cells else [()] * len(keys)):
-            row = found.get(keys[at], {})
+            row = found.get(keys[at], _NOTHING)
             ordered = [(feature.name, listed[at]) for feature, listed in orders]
             if layout.ECLASS not in row or row.get(VERSION) == self._new:
-                place = places[at] or ROOT
-                self._check_new(shape, oids[at], given[at], cells, at, where)
-                made = self._created(shape, oids[at], place, values, ordered)
+                if kind.abstract or kind.key:
+                    self._check_new(shape, oids[at], given[at], cells, at, where)
+                made = self._created(shape, oids[at], places[at] or ROOT, values, ordered)
                 if row:
                     made = {**dict.fromkeys(row), **made}  # nothing of another attempt shows through
-                yield from _mutations(keys[at], made)
+                if len(made) <= MANY:
+                    yield Mutation(keys[at], made)
+                else:
+                    yield from _mutations(keys[at], made)
             else:
                 self._check_kind(row, shape, columns, at, where)
                 changed = self._updated(shape, oids[at], row, places[at], values, ordered)
@@ -252,17 +258,24 @@ class Rows:
     def _created(
         self, shape: Shape, oid: str, place: Place, values: tuple[Cell, ...], ordered: list[tuple[str, list[str]]]
     ) -> dict[bytes, bytes | None]:
-        written = self.written
-        written.created.setdefault((*place, shape.name), []).append(oid)
-        cells = {VERSION: self._new, **shape.kind.cells, **layout.placed(*place)}
+        known = shape.places.get(place)
+        if known is None:
+            beside = self.written.created.setdefault((*place, shape.name), [])
+            common = {VERSION: self._new, **shape.kind.cells, **layout.placed(*place)}
+            known = shape.places[place] = common, beside
+        known[1].append(oid)
+        cells = known[0].copy()
         for column, value in zip(shape.columns, values, strict=True):
-            if value is not None:
+            if type(value) is bytes:
+                cells[column] = value
+            elif value is not None:
                 _put(cells, column, value)
         for feature in shape.mirrored:
             held = values_in(feature, cells)
             if held:
-                written.ends.append((oid, feature.name, held))
-        written.orders += [(oid, name, listed) for name, listed in ordered if listed]
+                self.written.ends.append((oid, feature.name, held))
+        if ordered:
+            self.written.orders += [(oid, name, listed) for name, listed in ordered if listed]
         return cells
 
     def _updated(

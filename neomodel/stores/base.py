@@ -308,7 +308,8 @@ def check_columns(columns: Columns, families: Collection[bytes]) -> list[bytes]:
     for column in selected:
         if column[:2] not in families:
             raise InvalidValue("a column to read", column, _families_and(families, "if wanted a qualifier"))
-    return [column for column in selected if len(column) == 2 or column[:2] not in selected]
+    whole = {column for column in selected if len(column) == 2}
+    return [column for column in selected if len(column) == 2 or column[:2] not in whole]
 
 
 def check_family(family: str, families: Collection[bytes]) -> bytes:

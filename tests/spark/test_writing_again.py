@@ -229,6 +229,58 @@ def test_what_others_wrote_meanwhile_stays_when_a_job_is_undone(model: nm.Model)
     assert sound(model)
 
 
+def test_what_others_wrote_before_the_job_came_to_a_row_is_what_is_there_again(model: nm.Model) -> None:
+    named(model, 2)
+    writer = planned(model, rows(_id=["x"], name=["x"]).schema)
+    attempted(writer, rows(_id=["old1"], name=["x"]))
+    model["old0"].name = "theirs"
+    attempted(writer, rows(_id=["old0"], name=["y"]), 1, 1)
+
+    undo(model.repository, writer.job.token)
+
+    assert [thing.name for thing in model.roots] == ["theirs", "old1"]
+
+
+def test_long_lists_that_the_job_added_to_are_what_they_were(model: nm.Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trees, "LIMITS", trees.Limits(2, 4, 3))
+    firm, top, part = Firm(name="f"), Thing(name="top"), Thing(name="part")
+    for obj in (firm, top, part):
+        nm.identify(obj, str(obj.name))
+    top.parts.extend(Thing(name=f"p{number}") for number in range(20))
+    model.roots.extend([firm, top, part, *(Person(name=f"s{number}") for number in range(20))])
+    firm.staff.extend(model.all(Person))
+    before = [[*map(nm.oid, some)] for some in (top.parts, firm.staff, model.roots)]
+    moving = rows(_id=["part", "new"], whole=["top", "top"])
+    hiring = rows(_id=["a", "b"], employer=["f", "f"])
+
+    for table, kind in ((moving, "Thing"), (hiring, "Person")):
+        writer = planned(model, table.schema, type=kind)
+        message = attempted(writer, table)
+        with monkeypatch.context() as patch:
+            patch.setattr(jobs.Jobs, "close", lambda *_: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                writer.commit([message])
+        assert [[*map(nm.oid, some)] for some in (top.parts, firm.staff, model.roots)] != before
+        writer.abort([message])
+
+        assert [[*map(nm.oid, some)] for some in (top.parts, firm.staff, model.roots)] == before
+        assert sound(model)
+
+
+def test_a_job_mirrors_in_its_own_model_alone(model: nm.Model, twin: nm.Model) -> None:
+    firm = Firm(name="f")
+    twin.roots.append(firm)
+    there = Person(name="p")
+    nm.identify(there, "there")
+    model.roots.append(there)
+
+    for oid in ("new", "there"):
+        with unchanged(model), pytest.raises(nm.InvalidValue, match="an object of the same model, since it has an opp"):
+            write(model, rows(_id=[oid], employer=[f"@twin/{nm.oid(firm)}"]), type="Person")
+
+    assert list(firm.staff) == []
+
+
 def test_a_task_of_a_job_that_was_undone_writes_no_more(model: nm.Model) -> None:
     table = rows(_id=["a", "b"], name=["x", "y"])
     writer = planned(model, table.schema)
