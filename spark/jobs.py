@@ -18,6 +18,7 @@ from contextlib import contextmanager
 
 import attrs
 
+from neomodel import batches
 from neomodel.batches import Batch
 from neomodel.errors import BatchExpired, JobEnded, TableNotFound
 from neomodel.repository import Repository
@@ -59,16 +60,17 @@ class Jobs:
         self._table = repository.store.table(TABLE)
 
     def begin(self, model: str, kind: str | None, name: str | None) -> Job:
-        """Put a job on record. One write; the first one ever makes the table."""
+        """Put a job on record. A read and a write; the first one ever makes the tables that all tasks use at once."""
         owner = f"{platform.node()}:{os.getpid()}"
         job = Job(secrets.token_hex(6), model, kind, name, owner, told(wall()))
         about = {name: value for name, value in attrs.asdict(job).items() if name not in ("token", "since", "batch")}
-        mutation = Mutation(job.token.encode(), {_JOB: json.dumps(about).encode(), VERSION: successor(None)})
-        try:
-            self._table.put_many([mutation])
-        except TableNotFound:
-            ensured(self._table, FAMILIES)
-            self._table.put_many([mutation])
+        store = self._repository.store
+        there = store.tables()
+        for table, families in ((TABLE, FAMILIES), (batches.TABLE, batches.FAMILIES)):
+            if table not in there:
+                ensured(store.table(table), families)
+        cells = {_JOB: json.dumps(about).encode(), VERSION: successor(None)}
+        self._table.put_many([Mutation(job.token.encode(), cells)])
         return job
 
     def find(self) -> Iterator[Job]:

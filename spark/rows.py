@@ -27,6 +27,7 @@ Place = tuple[str, str]
 """A container, by its id, and a feature of it, by its name."""
 ROOT: Place = (ids.ROOT, layout.ROOT_CONTENTS)
 _NOTHING: Row = {}
+_NONE: list[tuple[str, list[str]]] = []
 
 
 @attrs.frozen
@@ -94,6 +95,8 @@ class Rows:
         self._rows = 0
         self._children: dict[str, int] = {}
         self._shapes: dict[EClass, Shape] = {}
+        self._met: set[str] = set()
+        """The containers that were looked at already."""
         return self.written
 
     def take(self, batch: pa.RecordBatch) -> None:
@@ -145,11 +148,12 @@ class Rows:
             twice = next(at for at, key in enumerate(keys) if key in keys[:at])
             raise InvalidValue(f"{ID} of {where(twice)}", oids[twice], "an id that no other row has")
         orders = [(feature, tokens(feature, columns[feature.name], where)) for feature in shape.containing]
+        demanding = kind.abstract or bool(kind.key)
         for at, values in enumerate(zip(*cells, strict=True) if cells else [()] * len(keys)):
             row = found.get(keys[at], _NOTHING)
-            ordered = [(feature.name, listed[at]) for feature, listed in orders]
+            ordered = [(feature.name, listed[at]) for feature, listed in orders] if orders else _NONE
             if layout.ECLASS not in row or row.get(VERSION) == self._new:
-                if kind.abstract or kind.key:
+                if demanding:
                     self._check_new(shape, oids[at], given[at], cells, at, where)
                 made = self._created(shape, oids[at], places[at] or ROOT, values, ordered)
                 if row:
@@ -180,7 +184,9 @@ class Rows:
                 if (container is None) != (feature is None):
                     found = (container, feature)
                     raise InvalidValue(f"{CONTAINER} and {FEATURE} of {where(at)}", found, "both, or none of a root")
-                said[at] = ROOT if container is None else (_known_oid(container, where, at), feature)
+                if container is not None and container not in self._met:
+                    self._met.add(_known_oid(container, where, at))
+                said[at] = ROOT if container is None else (container, feature)
         for side in shape.sides:
             holding = side.eOpposite
             assert holding is not None
@@ -205,12 +211,13 @@ class Rows:
         where: Where,
     ) -> list[str]:
         found = []
+        keyed, abstract = bool(shape.kind.key), shape.kind.abstract
         for at, oid in enumerate(given):
             if oid is not None:
                 found.append(_known_oid(oid, where, at))
-            elif shape.kind.key:
+            elif keyed:
                 found.append(self._natural(shape, cells, at, where))
-            elif shape.kind.abstract:
+            elif abstract:
                 raise self._abstract(shape, where(at))
             else:
                 found.append(self._made(self._shard((places[at] or ROOT)[0], numbers[at]), numbers[at]))
