@@ -142,6 +142,8 @@ def _on_hbase(session: SparkSession) -> list[Result]:
             to_write = iter(tables)
 
             def write() -> int:
+                raw.close()  # the gateway may have hung up meanwhile
+                raw.open()
                 with raw.table(next(to_write)).batch(batch_size=BATCH * len(rows[0][1])) as batch:
                     for key, cells in rows:
                         batch.put(key, cells)
