@@ -113,6 +113,15 @@ class Batches:
             self.close(token)  # it came too late to be seen by everybody whom it concerns
         raise StoreUnavailable("opening a batch", self._store.url, "each attempt took longer than the store settles in")
 
+    def join(self, token: str, lease: float) -> "Batch":
+        """A batch that another process has opened and left open (`Batch.abandon`), to go on with it: its lease begins
+        anew. `BatchExpired` if it is not on the list any more. Two reads and a swap."""
+        began = Watch()
+        listed = next((entry for entry in self._read().entries if entry.token == token), None)
+        if listed is None or not self.renew(token, lease):
+            raise BatchExpired(listed.owner if listed else "another process", "its beginning", lease)
+        return Batch(self, listed, lease, began)
+
     def is_open(self, token: str) -> bool:
         """Whether a batch is on the list, and its lease has not ended. One read."""
         return any(entry.token == token and entry.until >= wall() for entry in self._read().entries)

@@ -159,6 +159,17 @@ class UnfinishedImport(NeomodelError, RuntimeError):
 
 
 @_error
+class JobEnded(NeomodelError, RuntimeError):
+    """A job that writes no more, since it was undone or came to its end: write anew."""
+
+    sentence = "job {token} on model {model!r} of {store} {state}; nothing more is written in it, start another one"
+    token: str
+    model: str
+    store: str
+    state: str
+
+
+@_error
 class TableNotFound(NeomodelError, KeyError):
     """The table is not there, or not any more: fix the name, or create it."""
 

@@ -115,6 +115,19 @@ def oid_in(shard: str) -> str:
         return oid_in(shard)
 
 
+def numbered(text: str) -> Callable[[str, int], str]:
+    """Ids that follow from a text and a number, for who has to make the same ones again: of a shard and a number below
+    2**35. They have the form of random ones, and sort in a shard by their numbers."""
+    drawn = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+    own = "".join(_PAIRS[drawn >> 10 * at & 1023] for at in range(6))
+
+    def oid(shard: str, number: int) -> str:
+        low, middle = _PAIRS[number & 1023], _PAIRS[number >> 10 & 1023]
+        return f"{shard}{own}{_DIGITS[number >> 30 & 31]}{_PAIRS[number >> 20 & 1023]}{middle}{low}"
+
+    return oid
+
+
 def shard_of(oid: str) -> str | None:
     """The shard of a random id; None for one that has not the form of such."""
     return oid[:4] if len(oid) == 23 and _RANDOM.fullmatch(oid) else None

@@ -37,6 +37,7 @@ from neomodel.long_cells import (
     written_by,
 )
 from neomodel.stores import Mutation
+from neomodel.stores.versions import is_signed
 from neomodel.trees import Leaf, OutdatedError, Root, Tree
 
 if TYPE_CHECKING:
@@ -242,9 +243,10 @@ class LongList(Sequence[Any]):
     # changing
 
     def append(self, values: Sequence[Any]) -> None:
-        """Put values at the end. One write that compares nothing; of many values, and within an edit, a swap."""
+        """Put values at the end. One write that compares nothing; of many values, within an edit, and where writes are
+        signed, a swap."""
         state, feature, name = self._state, self._feature, self._tree.root.name
-        if state.edit is not None or len(values) > trees.LIMITS.leaf // 2:
+        if state.edit is not None or is_signed() or len(values) > trees.LIMITS.leaf // 2:
             self.apply([Splice(len(self), 0, values)])
             return
         if self.due < len(values):

@@ -3,6 +3,19 @@
 from spark.changes import follow
 from spark.elements import Elements, elements
 from spark.graph import Graph, graph
+from spark.jobs import Job
 from spark.source import ModelSource, register
+from spark.writing import undo, unfinished_jobs
 
-__all__ = ["Elements", "Graph", "ModelSource", "elements", "follow", "graph", "register"]
+__all__ = [
+    "Elements",
+    "Graph",
+    "Job",
+    "ModelSource",
+    "elements",
+    "follow",
+    "graph",
+    "register",
+    "undo",
+    "unfinished_jobs",
+]

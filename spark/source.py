@@ -14,6 +14,7 @@ from spark.options import ROWS, Options
 from spark.reading import ModelReader, Reading
 from spark.sentences import one_sentence
 from spark.snapshots import Snapshot
+from spark.writing import ModelWriter, plan
 
 
 class ModelSource(DataSource):
@@ -72,6 +73,10 @@ class ModelSource(DataSource):
             expected = "a time, stable, or creation for all changes there were"
             return Refusal(InvalidValue("option since of a stream", None, expected))
         return ChangeReader(self._following, schema)
+
+    @one_sentence()
+    def writer(self, schema: StructType, overwrite: bool) -> ModelWriter:
+        return plan(Options.writing(self.options), schema, overwrite=overwrite)
 
 
 def register(session: SparkSession) -> None:

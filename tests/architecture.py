@@ -111,6 +111,7 @@ BUILTINS = {
     "ModelExists": [ValueError],
     "ModelNotFound": [KeyError],
     "FeatureNotFound": [AttributeError],
+    "JobEnded": [RuntimeError],
     "UnfinishedImport": [RuntimeError],
     "TableNotFound": [KeyError],
     "TableExists": [ValueError],

@@ -15,8 +15,8 @@ from neomodel.stores.base import (
     Table,
     Version,
     ensured,
-    successor,
 )
+from neomodel.stores.versions import is_by, signed, successor
 
 __all__ = [
     "ALWAYS_FITS",
@@ -30,7 +30,9 @@ __all__ = [
     "Table",
     "Version",
     "ensured",
+    "is_by",
     "open_store",
+    "signed",
     "successor",
 ]
 

@@ -30,9 +30,7 @@ that past was like without it.
 nothing of it was written and `OutcomeUnknown` if it may have been. Driver exceptions never leave a store.
 """
 
-import os
 import re
-import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -93,42 +91,6 @@ class Region:
     host: str | None = None
     port: int | None = None
     gateway: str | None = None
-
-
-def successor(version: bytes | None) -> bytes:
-    """A new value for `VERSION` after `version`: the next number, and a token nobody else can have made.
-
-    The number is for people. The token tells whose write it was when an answer got lost.
-    """
-    if not version:
-        return b"1-" + _tokens.next()
-    number = int(version.partition(b"-")[0])
-    return b"%d-%s" % (number + 1, _tokens.next())
-
-
-_DRAWN = 500  # tokens at a time
-
-
-class _Tokens:
-    """Random tokens of 12 letters, drawn many at a time. A forked process draws its own."""
-
-    def __init__(self) -> None:
-        self._drawn: Iterator[bytes] = iter(())
-        os.register_at_fork(after_in_child=self._forget)
-
-    def _forget(self) -> None:
-        self._drawn = iter(())
-
-    def next(self) -> bytes:
-        found = next(self._drawn, None)
-        if found is None:
-            letters = secrets.token_hex(6 * _DRAWN).encode()
-            self._drawn = iter([letters[at : at + 12] for at in range(0, len(letters), 12)])
-            found = next(self._drawn)
-        return found
-
-
-_tokens = _Tokens()
 
 
 class Table(ABC):
@@ -347,7 +309,8 @@ def check_columns(columns: Columns, families: Collection[bytes]) -> list[bytes]:
     for column in selected:
         if column[:2] not in families:
             raise InvalidValue("a column to read", column, _families_and(families, "if wanted a qualifier"))
-    return [column for column in selected if len(column) == 2 or column[:2] not in selected]
+    whole = {column for column in selected if len(column) == 2}
+    return [column for column in selected if len(column) == 2 or column[:2] not in whole]
 
 
 def check_family(family: str, families: Collection[bytes]) -> bytes:

@@ -282,3 +282,12 @@ def test_a_given_id_is_taken_as_it_is(oid: str) -> None:
 def test_an_id_that_could_be_confused_or_does_not_fit_is_refused(oid: object) -> None:
     with pytest.raises(InvalidValue, match="object id"):
         check_oid(oid)
+
+
+@given(st.text(), st.text(), st.lists(st.integers(0, 2**35 - 1), unique=True, min_size=2))
+def test_numbered_ids_follow_from_text_and_number_and_sort_by_it(text: str, other: str, numbers: list[int]) -> None:
+    made = [ids.numbered(text)("00ff", number) for number in sorted(numbers)]
+
+    assert made == [ids.numbered(text)("00ff", number) for number in sorted(numbers)] == sorted(set(made))
+    assert {shard_of(oid) for oid in made} == {"00ff"}
+    assert text == other or not {ids.numbered(other)("00ff", number) for number in numbers} & set(made)

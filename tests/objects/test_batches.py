@@ -221,3 +221,20 @@ def test_a_batch_costs_two_swaps_whatever_is_written_in_it() -> None:
 def test_a_lease_that_makes_no_sense_is_refused(repo: Repository, lease: float) -> None:
     with pytest.raises(nm.InvalidValue), nm.batch(repo, lease=lease):
         pass
+
+
+def test_a_batch_that_was_left_open_can_be_joined_and_one_that_is_closed_cannot(
+    url: str, repo: Repository, model: nm.Model, connect: Connect
+) -> None:
+    stocked(model, a={})
+    left = repo.batches.open(LEASE)
+    left.abandon()
+
+    joined = connect(url).batches.join(left.token, LEASE)
+
+    assert joined.since == left.since
+    assert repo.stable("m") == left.since - 1
+    joined.close()
+    assert names(repo) == ["a"]
+    with pytest.raises(nm.BatchExpired):
+        repo.batches.join(left.token, LEASE)

@@ -1,0 +1,154 @@
+"""Random models: what is read from one model and written to another is the same there."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import neomodel as nm
+from neomodel import repository, trees
+from neomodel.kinds import EClass
+from spark import ModelSource
+from tests.objects.machine_metamodels import shapes
+from tests.spark.frames import expected
+from tests.spark.people import Firm, Person, people
+from tests.spark.writing import sound, write
+from tests.xmi.random_models import URI, fill, fillings
+
+filled = shapes(URI).flatmap(lambda shape: st.tuples(st.just(shape), fillings(shape)))
+
+
+@contextmanager
+def connected() -> Iterator[nm.Repository]:
+    with tempfile.TemporaryDirectory() as folder, nm.connect(f"lmdb:{folder}/db") as repo:
+        yield repo
+        if f"lmdb:{folder}/db" in repository._shared:
+            repository._shared.pop(f"lmdb:{folder}/db").close()
+
+
+def loaded(model: nm.Model, **options: str) -> pa.Table:
+    """What a DataFrame has of a model, read in this process."""
+    source = ModelSource({"store": model.repository.store.url, "model": model.name, **options})
+    reader = source.reader(source.schema())
+    batches = [batch for part in reader.partitions() for batch in reader.read(part)]
+    return pa.Table.from_batches(batches) if batches else pa.table({})
+
+
+def check(given: Any) -> None:
+    """All objects are made in one job, then what those of each class hold is written to them."""
+    shape, filling = given
+    with connected() as repo:
+        package = repo.register(shape.package)
+        source, target = repo.create("source"), repo.create("target")
+        fill(source, package, shape, filling)
+        write(target, loaded(source), type=None, size=3)
+        kinds = [kind for kind in package.eClassifiers if isinstance(kind, EClass)]
+        for kind in kinds:
+            table = loaded(source, type=kind.name, exact="true")
+            if table.num_rows:
+                write(target, table, type=kind.name, size=2)
+        for kind in kinds:
+            assert expected(target, kind, exact=True) == expected(source, kind, exact=True)
+        assert {nm.oid(one) for one in source.roots} == {nm.oid(one) for one in target.roots}
+        found = {finding.kind for finding in nm.check(source).findings}
+        assert {finding.kind for finding in nm.check(target).findings} == found
+
+
+@settings(max_examples=60)
+@given(filled)
+def test_a_model_that_is_read_and_written_is_the_same(given: Any) -> None:
+    check(given)
+
+
+@settings(max_examples=20)
+@given(filled)
+def test_where_collections_are_long_it_is_too(given: Any) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trees, "LIMITS", trees.Limits(2, 4, 3))
+        check(given)
+
+
+@pytest.mark.soak
+@settings(max_examples=2000)
+@given(filled)
+def test_a_model_that_is_read_and_written_is_the_same_at_length(given: Any) -> None:
+    check(given)
+
+
+_features = st.sampled_from(["spouse", "friends", "employer", "children"])
+links = st.lists(st.tuples(st.integers(0, 7), _features, st.integers(0, 7)), max_size=24)
+
+
+def check_people(linked: list[tuple[int, str, int]], cuts: list[int], *, one_end: bool) -> None:
+    """People, with all ends of their references or one, in any number of partitions, are made in one job."""
+    with connected() as repo:
+        repo.register(people)
+        source, target = repo.create("source"), repo.create("target")
+        found, firm = [Person(name=f"p{number}") for number in range(8)], Firm(name="f")
+        nm.identify(firm, "firm")
+        source.roots.extend([firm, *found])
+        for one, by, other in linked:
+            _link(found, firm, one, by, other)
+        same = Firm(name="f")
+        nm.identify(same, "firm")
+        target.roots.append(same)
+        table = loaded(source, type="Person")
+        if one_end:
+            table = table.drop_columns(["children", "head"])
+        edges = [0, *sorted(cuts), table.num_rows]
+        parts = [table.slice(low, high - low) for low, high in pairwise(edges)]
+        write(target, *parts, type="Person", size=3)
+
+        assert sound(target)
+        for kind in (Person.eClass, Firm.eClass):
+            assert _unordered(expected(target, kind)) == _unordered(expected(source, kind))
+        if not one_end:
+            assert _listed(target) == _listed(source)
+
+
+def _link(found: list[Any], firm: Any, one: int, by: str, other: int) -> None:
+    if by == "spouse":
+        found[one].spouse = found[other]
+    elif by == "friends":
+        found[one].friends.append(found[other])
+    elif by == "employer":
+        found[one].employer = firm
+    else:
+        above = found[one]
+        while above is not None and above is not found[other]:
+            above = above.eContainer()
+        if above is None:
+            found[one].children.append(found[other])
+
+
+def _listed(model: nm.Model) -> list[Any]:
+    return [(one.name, [*map(nm.oid, one.children)], [*map(nm.oid, one.friends)]) for one in model.all(Person)]
+
+
+def _unordered(rows: Any) -> Any:
+    return {
+        oid: {name: sorted(value) if isinstance(value, list) else value for name, value in row.items()}
+        for oid, row in rows.items()
+    }
+
+
+@settings(max_examples=40)
+@given(links, st.lists(st.integers(0, 8), max_size=3), st.booleans())
+def test_people_and_what_links_them_are_made_in_one_job(
+    linked: list[tuple[int, str, int]], cuts: list[int], one_end: bool
+) -> None:
+    check_people(linked, cuts, one_end=one_end)
+
+
+@settings(max_examples=20)
+@given(links, st.lists(st.integers(0, 8), max_size=3), st.booleans())
+def test_people_with_long_lists_are_too(linked: list[tuple[int, str, int]], cuts: list[int], one_end: bool) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trees, "LIMITS", trees.Limits(2, 4, 3))
+        check_people(linked, cuts, one_end=one_end)
