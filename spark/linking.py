@@ -22,7 +22,7 @@ from neomodel.mirrors import adjust, mirror
 from neomodel.model import Model
 from neomodel.packages import ANYTHING
 from neomodel.roots import ROOT_KIND
-from neomodel.states import encode
+from neomodel.states import encode, together
 from neomodel.stores import VERSION, Mutation, Row
 from spark.rows import Change, Written, values_in
 
@@ -276,8 +276,9 @@ class Linking:
         orders = [order for message in self._messages for order in message.orders]
         for page in _pages(orders):
             self._check_inside(page)
-            for oid, name, tokens in page:
-                obj = self._model.element(oid)
+            objects = [self._model.element(oid) for oid, _, _ in page]
+            together(objects)
+            for obj, (_, name, tokens) in zip(objects, page, strict=True):
                 feature = obj.eClass.features[name]
                 if feature.many:
                     adjust(obj, feature, Ordered(tokens))
