@@ -2,8 +2,16 @@
 
 import sys
 
-from benchmarks import hbase_store, lmdb_store, objects, xmi_in, xmi_out
+from benchmarks import hbase_store, lmdb_store, objects, spark_read, spark_write, xmi_in, xmi_out
 
-tables = [lmdb_store.report(), *hbase_store.report(), *objects.report(), *xmi_in.report(), xmi_out.report()]
+tables = [
+    lmdb_store.report(),
+    *hbase_store.report(),
+    *objects.report(),
+    *xmi_in.report(),
+    xmi_out.report(),
+    *spark_read.report(),
+    *spark_write.report(),
+]
 print("\n\n".join(tables))
 sys.exit(any("**below**" in text for text in tables))

@@ -5,11 +5,9 @@ Python, and commits. Both have a row for each object and a cell for everything t
 """
 
 import itertools
-import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator
 
 import lmdb
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -18,36 +16,17 @@ from pyspark.sql import functions as f
 import neomodel as nm
 from benchmarks.measure import Case, Result, measure, table
 from benchmarks.objects import BATCH, hbase
+from benchmarks.spark_read import session as spark_session
 from metamodels import java
 from neomodel import ids, layout
 from neomodel.stores import Row
-from spark import register
 
-OBJECTS, HBASE_OBJECTS = 100_000, 30_000
+OBJECTS, HBASE_OBJECTS = 500_000, 100_000
 INSIDE = 100  # objects in a container
 ROUNDS = 3
+STORES = ("lmdb", "hbase")
 
 Rows = list[tuple[bytes, Row]]
-
-
-@contextmanager
-def _session() -> Iterator[SparkSession]:
-    os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-    builder = SparkSession.builder.master("local[2]").appName("neomodel benchmarks")
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.log.level": "OFF",
-    }
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
-    register(session)
-    try:
-        yield session
-    finally:
-        session.stop()
 
 
 def _frame(session: SparkSession, count: int, *, tree: bool) -> DataFrame:
@@ -154,9 +133,9 @@ def _on_hbase(session: SparkSession) -> list[Result]:
         return [measure(case, rounds=ROUNDS) for case in _cases(session, repo, HBASE_OBJECTS, prepared)]
 
 
-def report(stores: list[str]) -> list[str]:
+def report(stores: Collection[str] = STORES) -> list[str]:
     found = []
-    with _session() as session:
+    with spark_session() as session:
         if "lmdb" in stores:
             found.append(table(f"Bulk write by Spark on LMDB, {OBJECTS:,}", "raw py-lmdb", _on_lmdb(session)))
         if "hbase" in stores:
@@ -166,4 +145,4 @@ def report(stores: list[str]) -> list[str]:
 
 
 if __name__ == "__main__":
-    print("\n\n".join(report(sys.argv[1:] or ["lmdb", "hbase"])))
+    print("\n\n".join(report(sys.argv[1:] or STORES)))

@@ -7,7 +7,23 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
+from neomodel import repository
+from neomodel.stores import lmdb_file
 from spark import ModelSource
+
+
+@pytest.fixture(autouse=True)
+def _closed() -> Iterator[None]:
+    """Close what a test has opened and left open, for itself and for tasks that it ran: each LMDB file takes a part of
+    the address space, which has room for a hundred or so."""
+    before = set(lmdb_file._files)
+    yield
+    while repository._shared:
+        repository._shared.popitem()[1].close()
+    for folder in set(lmdb_file._files) - before:
+        left = lmdb_file._files[folder]
+        while left.users:
+            left.close()
 
 
 @pytest.fixture(scope="session")
