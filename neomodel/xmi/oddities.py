@@ -107,12 +107,14 @@ class LinkElement:
                 reading.value(frame, slot.group, slot.name)
 
 
-def proxy(reading: "Reading", frame: Frame, slot: Slot, uri: str) -> None:
+def proxy(reading: "Reading", frame: Frame, slot: Slot, uri: str, said_here: list[str]) -> None:
     """An object of another file that an object of this one contains. What is said of it here is a copy of what is said
-    there."""
+    there; if that file is not given, it is told that it is left out."""
     work, text = reading.work, reading.naming.text(uri)
     reading.odd = Capture(reading, None)
     if text.startswith(MISSING):
+        if said_here:
+            reading.notice(f"{', '.join(said_here)} of {uri} is left out: it is for the file that this object is in")
         reading.hold(frame, slot, token(text))
         work.wait(frame.oid)
         return

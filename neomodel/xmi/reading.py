@@ -149,9 +149,8 @@ class Reading:
         told = dict(zip(attributes[::2], attributes[1::2], strict=True))
         elsewhere = told.get("href") or told.get(_IDREF)
         if elsewhere is not None and not ("#" not in elsewhere and shape and "href" in shape.attributes):
-            if more := [split(one)[1] for one in told if one not in _TELLING]:
-                self.notice(f"{', '.join(more)} of {elsewhere} is left out: it is for the file that this object is in")
-            proxy(self, frame, slot, elsewhere if "href" in told else f"#{elsewhere}")
+            said_here = [split(one)[1] for one in told if one not in _TELLING]
+            proxy(self, frame, slot, elsewhere if "href" in told else f"#{elsewhere}", said_here)
             return None
         if told.get(_NIL, "").strip() in _TRUE:
             self.odd = Capture(self, None)

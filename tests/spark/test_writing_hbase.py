@@ -59,7 +59,7 @@ def seen(model: nm.Model, token: str) -> Any:
 
 def test_the_same_job_leaves_the_same_rows(models: tuple[nm.Model, nm.Model]) -> None:
     there, here = models
-    tokens = [write(model, table().slice(0, 3), table().slice(3), type="Person") for model in (there, here)]
+    tokens = [write(model, table().slice(0, 3), table().slice(3), type="people.Person") for model in (there, here)]
 
     assert seen(there, tokens[0]) == seen(here, tokens[1])
     assert sound(there)
@@ -69,7 +69,7 @@ def test_the_same_job_leaves_the_same_rows(models: tuple[nm.Model, nm.Model]) ->
 def test_a_job_that_was_cut_short_is_undone(models: tuple[nm.Model, nm.Model]) -> None:
     there, _ = models
     before = everything(there)
-    writer = planned(there, table().schema, type="Person")
+    writer = planned(there, table().schema, type="people.Person")
     attempted(writer, table().slice(0, 5), number=1)
     attempted(writer, table(), number=2)
     (job,) = unfinished_jobs(there.repository)
@@ -84,7 +84,7 @@ def test_a_job_that_was_cut_short_is_undone(models: tuple[nm.Model, nm.Model]) -
 def test_a_task_makes_two_calls_for_a_batch(models: tuple[nm.Model, nm.Model]) -> None:
     there, _ = models
     many = pa.table({"_id": [f"n{number}" for number in range(1000)], "name": ["x"] * 1000})
-    writer = planned(there, many.schema, type="Person")
+    writer = planned(there, many.schema, type="people.Person")
     repo = shared(there.repository.store.url)
     counting = Counting(repo.store)
     with pytest.MonkeyPatch.context() as patch:

@@ -164,7 +164,7 @@ def test_a_write_that_left_and_was_never_answered_says_that_it_may_have_been_wri
 
 def test_writes_of_which_a_part_was_written_do_not_say_that_nothing_was(line: Line) -> None:
     line.heal()
-    keys = [b"part-%04d" % number for number in range(1500)]
+    keys = [b"part-%04d" % number for number in range(4500)]  # more than are written at a time
 
     def broken_off() -> Iterator[Mutation]:
         yield from mutations(keys, 1)
