@@ -1,22 +1,15 @@
 """Our files in Eclipse's own EMF, and its files in neomodel."""
 
 import datetime
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
 
 import neomodel as nm
-from neomodel.metamodel import Attribute, Class
-from neomodel.xmi.ecore_writing import write_ecore
 from tests.data import needs_data
-from tests.objects.machine_metamodels import shapes
 from tests.xmi.emf import Emf, emf  # noqa: F401  a fixture
 from tests.xmi.files import told
-from tests.xmi.random_models import URI, fill, fillings
 from tests.xmi.test_import_data import CASES, DATA
 from tests.xmi.test_import_data import with_the_large_one_as_soak as large_as_soak
 
@@ -43,23 +36,6 @@ DIFFERS_IN = {
     f"{_XML}/profile.xmi": _SIMPLE,
     f"{_XML}/profileNested.xmi": _SIMPLE,
 }
-
-SERIALIZABLE = {
-    "EString",
-    "EInt",
-    "EIntegerObject",
-    "ELong",
-    "EShort",
-    "EBoolean",
-    "EBooleanObject",
-    "EDouble",
-    "EBigInteger",
-}
-
-SELDOM = [HealthCheck.filter_too_much, HealthCheck.too_slow]
-"""Most metamodels at random have a type that EMF does not write."""
-
-filled = shapes(URI).flatmap(lambda shape: st.tuples(st.just(shape), fillings(shape)))
 
 
 def copied(file: str, folder: Path) -> Path:
@@ -103,37 +79,3 @@ def test_we_read_what_emf_writes_as_we_read_the_original(file: str, emf: Emf, tm
         repo.import_xmi(again, model="again", lenient=True)
 
         assert instants(told(repo.open("again"))) == instants(told(repo.open("m")))
-
-
-def check(given: Any, emf: Emf) -> None:  # noqa: F811
-    shape, filling = given
-    features = [feature for kind in shape.package.classifiers if isinstance(kind, Class) for feature in kind.features]
-    assume(not any(getattr(feature, "opposite", None) == feature.name for feature in features))  # EMF loses the loop
-    attributes = [feature for feature in features if isinstance(feature, Attribute)]
-    assume(all(one.type.name in SERIALIZABLE and (one.default or "").isprintable() for one in attributes))
-    with tempfile.TemporaryDirectory() as name, nm.connect("memory:") as repo:
-        folder = Path(name)
-        package = repo.register(shape.package)
-        model = repo.create("m")
-        fill(model, package, shape, filling)
-        write_ecore(shape.package, folder / "m.ecore")
-        model.export_xmi(folder / "m.xmi")
-
-        again = emf.saved(folder / "m.xmi", [folder / "m.ecore"], folder / "saved.xmi")
-
-        assert len(emf.told(folder / "m.xmi", [folder / "m.ecore"])) == len(told(model))
-        repo.import_xmi(again, model="again")
-        assert instants(told(repo.open("again"))) == instants(told(model))
-
-
-@settings(max_examples=50, suppress_health_check=SELDOM)
-@given(filled)
-def test_a_model_comes_back_from_emf(emf: Emf, given: Any) -> None:  # noqa: F811
-    check(given, emf)
-
-
-@pytest.mark.soak
-@settings(max_examples=2000, suppress_health_check=SELDOM)
-@given(filled)
-def test_many_models_come_back_from_emf(emf: Emf, given: Any) -> None:  # noqa: F811
-    check(given, emf)
