@@ -3,13 +3,16 @@
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
+import neomodel as nm
 from neomodel import repository
 from neomodel.stores import lmdb_file
 from spark import ModelSource
+from tests.spark.things import things
 
 
 @pytest.fixture(autouse=True)
@@ -24,6 +27,14 @@ def _closed() -> Iterator[None]:
         left = lmdb_file._files[folder]
         while left.users:
             left.close()
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> nm.Model:
+    """An empty model in a store of its own, that knows things."""
+    repo = nm.connect(f"lmdb:{tmp_path}/db")
+    repo.register(things)
+    return repo.create("m")
 
 
 @pytest.fixture(scope="session")

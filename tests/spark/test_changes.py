@@ -22,13 +22,6 @@ from tests.spark.following import Busybody, Follower, check_lengthened, expected
 from tests.spark.things import Thing, things
 
 
-@pytest.fixture
-def model(tmp_path: Path) -> nm.Model:
-    repo = nm.connect(f"lmdb:{tmp_path}/db")
-    repo.register(things)
-    return repo.create("m")
-
-
 def url(model: nm.Model) -> str:
     return model.repository.store.url
 

@@ -26,13 +26,6 @@ COLUMNS = "_id, name, number, _container"
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture
-def model(tmp_path: Path) -> nm.Model:
-    repo = nm.connect(f"lmdb:{tmp_path}/db")
-    repo.register(things)
-    return repo.create("m")
-
-
 def url(model: nm.Model) -> str:
     return model.repository.store.url
 

@@ -3,23 +3,14 @@
 import datetime
 import uuid
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
-import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import neomodel as nm
 from neomodel.cluster import Cluster
 from tests.spark.frames import by_id, expected
 from tests.spark.things import Colour, Thing, things
-
-
-@pytest.fixture
-def model(tmp_path: Path) -> nm.Model:
-    repo = nm.connect(f"lmdb:{tmp_path}/db")
-    repo.register(things)
-    return repo.create("m")
 
 
 def loaded(session: SparkSession, model: nm.Model, **options: Any) -> DataFrame:

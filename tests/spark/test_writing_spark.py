@@ -1,6 +1,5 @@
 """Bulk writes by Spark itself."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,15 +9,8 @@ from pyspark.sql import functions as f
 
 import neomodel as nm
 from tests.spark.frames import by_id, expected
-from tests.spark.things import Thing, things
+from tests.spark.things import Thing
 from tests.spark.writing import everything, sound, unchanged
-
-
-@pytest.fixture
-def model(tmp_path: Path) -> nm.Model:
-    repo = nm.connect(f"lmdb:{tmp_path}/db")
-    repo.register(things)
-    return repo.create("m")
 
 
 def save(frame: DataFrame, home: nm.Model, mode: str = "append", **options: str) -> None:
