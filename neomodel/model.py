@@ -206,10 +206,12 @@ class Model(RowAccess):
             self.put(chain.from_iterable(map(_writes, part)))
             for part in ([list(new.values())] if in_order else _below_and_tops(new))
         )
-        put = self.live.put
-        for element, _, cells, _ in new.values():
+        put, gather = self.live.put, self.gather
+        for element, _, cells, _ in reversed(new.values()):
             oid = element._neo.oid
-            _set_state(element, Stored(self, oid, row=pack(cells), epoch=epoch))  # type: ignore[arg-type]  # no None
+            state = Stored(self, oid, row=pack(cells), epoch=epoch)  # type: ignore[arg-type]  # no None
+            gather(state)
+            _set_state(element, state)
             put(oid, element)
         for element, _, cells, extents in ready if len(new) < len(ready) else ():
             if element._neo.model is None:

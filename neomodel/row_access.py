@@ -114,8 +114,8 @@ class RowAccess:
         (self._rows.keep if staying else self._rows.put)(rows, answer)
 
     def gather(self, state: Stored) -> None:
-        """Have an object read together with others that were handed in just before, up to 500 of them."""
-        if state.row is None and state.cohort is None:
+        """Have an object read together with others that came just before, handed in or new, up to 500 of them."""
+        if state.cohort is None:
             if len(self._gathered.oids) >= PAGE:
                 self._gathered = Cohort([])
             self._gathered.oids.append(state.oid)

@@ -65,8 +65,9 @@ def settle(parent: "Element", feature: EFeature, children: "list[Element]", read
     home = parent._neo
     leave([child for child in children if isinstance(child._neo, Transient) and child._neo.place is not None])
     _store(home.model, ready)
+    new = {id(one.element) for one in ready}  # these lie here, whatever became of them since
     for child in children:
-        if not lies_in(child, parent, feature):
+        if id(child) not in new and not lies_in(child, parent, feature):
             if child._neo.model is home.model:
                 _move(child, parent, feature)
             else:

@@ -168,3 +168,42 @@ def test_an_object_that_is_held_alone_is_read_alone_again(
         assert one.name == "c7"
 
     assert counting.cells_read - read <= 10 * 8
+
+
+def test_storing_many_objects_asks_for_none_of_them_however_long_it_takes(
+    counting: Counting, wait: Callable[[float], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = _empty(counting)
+    write = MemoryTable.put_many
+
+    def slowly(*args: Any, **options: Any) -> Any:
+        wait(1)
+        return write(*args, **options)
+
+    monkeypatch.setattr(MemoryTable, "put_many", slowly)
+    model.roots.extend([Package(name=f"p{n}") for n in range(CLASSES)])
+
+    assert counting.calls.total() <= 10
+
+
+@pytest.mark.parametrize("at_once", [True, False], ids=["stored together", "one after another"])
+def test_new_objects_that_are_read_later_cost_a_call_for_a_hundred(
+    counting: Counting, wait: Callable[[float], None], at_once: bool
+) -> None:
+    model = _empty(counting)
+    packages = [Package(name=f"p{n}") for n in range(CLASSES)]
+    for part in [packages] if at_once else [[one] for one in packages]:
+        model.roots.extend(part)
+    wait(10)
+    counting.reset()
+
+    assert [one.name for one in packages] == [f"p{n}" for n in range(CLASSES)]
+    assert counting.calls.total() <= CLASSES / 100
+
+
+def _empty(counting: Counting) -> nm.Model:
+    repo = Repository(counting)
+    repo.register(java)
+    model = repo.create("jdt")
+    counting.reset()
+    return model
