@@ -14,6 +14,7 @@ ROWS = 1000  # read or written in one call
 _FIRST_ROWS = 64  # of a scan; then as many as make a page of about this size
 _PAGE_BYTES = 1_000_000
 _SAMPLE = 32  # rows that are looked at for that
+_ANY_ROW = b"PrefixFilter('')"
 _BATCH_BYTES = 4_000_000  # written in one call, or few more: a gateway has all of it in memory
 
 
@@ -25,6 +26,13 @@ class Selection(NamedTuple):
 
     columns: list[bytes] | None
     until: int | None
+
+    @property
+    def filter(self) -> bytes | None:
+        """For a scan of several named columns, one that lets every row pass. Without any, a server seeks the next column
+        after each cell, where columns lie side by side in twice the time (4 of 4: 3.2 s for 100,000 rows, and 1.8)."""
+        named = sum(len(column) > 2 for column in self.columns or ())  # noqa: PLR2004  a family has a name of one letter
+        return _ANY_ROW if named > 1 else None
 
 
 class Bounds(NamedTuple):
@@ -53,7 +61,12 @@ def scan(connection: Any, table: bytes, bounds: Bounds, wanted: Selection) -> It
     """Pages of results, each with what is left after it; the longer the rows, the fewer in a page."""
     client = connection.client
     how = sys.modules["Hbase_thrift"].TScan(  # happybase's own
-        startRow=bounds.start, stopRow=bounds.stop, timestamp=wanted.until, columns=wanted.columns, caching=ROWS
+        startRow=bounds.start,
+        stopRow=bounds.stop,
+        timestamp=wanted.until,
+        columns=wanted.columns,
+        caching=ROWS,
+        filterString=wanted.filter,
     )
     scanner = client.scannerOpenWithScan(table, how, {})
     size = _FIRST_ROWS
