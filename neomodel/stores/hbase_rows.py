@@ -29,9 +29,9 @@ class Selection(NamedTuple):
 
     @property
     def filter(self) -> bytes | None:
-        """For a scan of several named columns, one that lets every row pass. Without any, a server seeks the next column
-        after each cell, where columns lie side by side in twice the time (4 of 4: 3.2 s for 100,000 rows, and 1.8)."""
-        named = sum(len(column) > 2 for column in self.columns or ())  # noqa: PLR2004  a family has a name of one letter
+        """For a scan of several named columns, one that lets every row pass. Without any, a server seeks the next
+        column after each cell, which takes twice as long where they lie side by side (3.2 s, and 1.8 s)."""
+        named = sum(len(column) > 2 for column in self.columns or ())  # a family has a name of one letter
         return _ANY_ROW if named > 1 else None
 
 
