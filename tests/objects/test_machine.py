@@ -1,7 +1,7 @@
 """Whatever is done to a model in whatever order, it stays what EMF's rules make of it, in every store."""
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -24,22 +24,30 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def url(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """A store that several connections can be opened to. Afterwards it has no metamodel: a cluster is shared."""
-    url = f"memory:{uuid.uuid4().hex}" if kind == "memory" else f"lmdb:{tmp_path / 'store'}"
-    if kind == "hbase":
-        url = str(request.getfixturevalue("hbase").url)
-    yield url
+def new_url(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], str]]:
+    """Each call names a store that several connections can be opened to. Those in memory are all new; the others are
+    one, which afterwards has no metamodel: a cluster is shared."""
+    if kind == "memory":
+        yield lambda: f"memory:{uuid.uuid4().hex}"
+        return
+    url = str(request.getfixturevalue("hbase").url) if kind == "hbase" else f"lmdb:{tmp_path / 'store'}"
+    yield lambda: url
     with open_store(url) as store:
         store.table(TABLE).drop()
 
 
 def run(
-    machine: type[RuleBasedStateMachine], url: str, examples: int, steps: int, *, shrink: bool, fresh: bool = True
+    machine: type[RuleBasedStateMachine],
+    new_url: Callable[[], str],
+    examples: int,
+    steps: int,
+    *,
+    shrink: bool,
+    fresh: bool = True,
 ) -> None:
     """Run the machine: `fresh` examples each time, for the long form; else always the same."""
     run_state_machine_as_test(
-        lambda: machine(url),  # type: ignore[call-arg]
+        lambda: machine(new_url()),  # type: ignore[call-arg]
         settings=settings(
             max_examples=examples,
             stateful_step_count=steps,
@@ -52,23 +60,25 @@ def run(
 
 
 @pytest.mark.parametrize(("times_as_many", "steps"), SIZES)
-def test_a_model_is_what_the_rules_make_of_it(url: str, kind: str, times_as_many: int, steps: int) -> None:
+def test_a_model_is_what_the_rules_make_of_it(
+    new_url: Callable[[], str], kind: str, times_as_many: int, steps: int
+) -> None:
     examples = EXAMPLES[kind] * times_as_many
-    run(ModelMachine, url, examples, steps, shrink=kind != "hbase", fresh=times_as_many > 1)  # minutes on a cluster
+    run(ModelMachine, new_url, examples, steps, shrink=kind != "hbase", fresh=times_as_many > 1)  # minutes on a cluster
 
 
 @pytest.mark.parametrize(("times_as_many", "steps"), SIZES)
 def test_it_is_so_too_where_every_collection_is_long(
-    url: str, kind: str, times_as_many: int, steps: int, monkeypatch: pytest.MonkeyPatch
+    new_url: Callable[[], str], kind: str, times_as_many: int, steps: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(trees, "LIMITS", trees.Limits(inline=1, leaf=4, fan=3))
     examples = max(2, EXAMPLES[kind] // 2) * times_as_many
-    run(ModelMachine, url, examples, steps, shrink=kind != "hbase", fresh=times_as_many > 1)
+    run(ModelMachine, new_url, examples, steps, shrink=kind != "hbase", fresh=times_as_many > 1)
 
 
 @pytest.mark.parametrize(("times_as_many", "steps"), SIZES)
 def test_containers_and_opposites_are_those_that_pyecore_has(
-    url: str, kind: str, times_as_many: int, steps: int
+    new_url: Callable[[], str], kind: str, times_as_many: int, steps: int
 ) -> None:
     examples = max(2, EXAMPLES[kind] // 2) * times_as_many
-    run(OracleMachine, url, examples, steps, shrink=kind != "hbase", fresh=times_as_many > 1)
+    run(OracleMachine, new_url, examples, steps, shrink=kind != "hbase", fresh=times_as_many > 1)
