@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+WORKERS ?= 2
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo check test soak bench format clean
@@ -29,7 +30,7 @@ check: $(READY)  ## format, lint, types, architecture; seconds
 	$(BIN)/python -m pytest -q tests/test_architecture.py
 
 test: $(READY)  ## everything but the long forms; prints which stores ran
-	$(BIN)/python -m pytest -m 'not soak' tests
+	$(BIN)/python -m pytest -m 'not soak' --numprocesses $(WORKERS) --max-worker-restart 0 tests
 
 soak: $(READY)  ## the long forms
 	$(BIN)/python -m pytest -m soak tests

@@ -4,14 +4,16 @@ A test that leaves a process dead restarts it: the clusters are shared by all mo
 """
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from neomodel import cluster
 from neomodel.cluster import Cluster
+from tests.workers import only
 
 
-def running(folder: str, servers: int, *, tls: bool = False) -> Iterator[Cluster]:
+def running(folder: Path, servers: int, *, tls: bool = False) -> Iterator[Cluster]:
     """A cluster in this folder for as long as the iterator is at its one element."""
     try:
         yield cluster.up(folder, servers=servers, tls=tls)
@@ -22,16 +24,16 @@ def running(folder: str, servers: int, *, tls: bool = False) -> Iterator[Cluster
 @pytest.fixture(scope="session")
 def hbase(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """One server on plain files, with its gateway pair."""
-    yield from running(str(tmp_path_factory.mktemp("hbase")), 1)
+    yield from running(only("hbase", tmp_path_factory), 1)
 
 
 @pytest.fixture(scope="session")
 def hbase_tls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """One server on plain files, with a gateway pair that speaks TLS."""
-    yield from running(str(tmp_path_factory.mktemp("hbase_tls")), 1, tls=True)
+    yield from running(only("hbase_tls", tmp_path_factory), 1, tls=True)
 
 
 @pytest.fixture(scope="session")
 def hbase3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Three region servers on HDFS, a gateway pair beside each."""
-    yield from running(str(tmp_path_factory.mktemp("hbase3")), 3)
+    yield from running(only("hbase3", tmp_path_factory), 3)

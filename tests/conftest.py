@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 from tests.cli_fixture import city, refused, repository, run  # noqa: F401  fixtures
 from tests.cluster_fixture import hbase, hbase3, hbase_tls  # noqa: F401  fixtures: from here all modules share one of each
 from tests.stores.kinds import KINDS
+from tests.workers import pytest_collection_modifyitems, pytest_xdist_make_scheduler  # noqa: F401  hooks
 from tests.xmi.ecore_files import read_ecores  # noqa: F401  a fixture
 
 # Seconds belong to benchmarks: a test must not fail because the machine is busy.

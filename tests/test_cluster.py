@@ -180,7 +180,7 @@ def test_the_server_of_hbase_meta_is_replaced(hbase3):
 
 @pytest.mark.soak
 def test_three_servers_keep_what_was_acknowledged_when_all_is_killed(tmp_path):
-    for it in running(str(tmp_path), 3):
+    for it in running(tmp_path, 3):
         fill(it, "kept")
         for name in pids(it):
             it.kill(name)

@@ -249,8 +249,8 @@ def test_a_package_breaks_nothing_of_itself(same: Package) -> None:
     assert breaks(distinct, distinct) == []
 
 
-def _first_of_each_name(package: Package) -> Package:
-    """What a sound package is in this respect."""
+def _first_of_each_name(package: Package, *taken: str) -> Package:
+    """What a sound package is in this respect. No package within has the ns_uri of one around it."""
 
     def first(named: Any, by: str = "name") -> Any:
         return {getattr(one, by): one for one in reversed(named)}.values()
@@ -263,5 +263,7 @@ def _first_of_each_name(package: Package) -> Package:
             classifiers.append(attrs.evolve(found, literals=first(found.literals)))
         else:
             classifiers.append(found)
-    below = [_first_of_each_name(one) for one in first(package.packages, "ns_uri")]
+    taken = (*taken, package.ns_uri)
+    within = [one for one in first(package.packages, "ns_uri") if one.ns_uri not in taken]
+    below = [_first_of_each_name(one, *taken) for one in within]
     return attrs.evolve(package, classifiers=classifiers, packages=below)

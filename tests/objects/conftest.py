@@ -19,6 +19,15 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return f"memory:{tmp_path}" if request.param == "memory" else f"lmdb:{tmp_path / 'store'}"
 
 
+@pytest.fixture(params=["memory", "lmdb", "hbase"])
+def any_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where a store of this kind is, for all who connect within this process. One on a cluster is shared, so drop what
+    you made; models there begin with one region, which is there soonest."""
+    if request.param == "hbase":
+        return f"{request.getfixturevalue('hbase').url}&regions=1"
+    return f"memory:{tmp_path}" if request.param == "memory" else f"lmdb:{tmp_path / 'store'}"
+
+
 @pytest.fixture
 def lmdb_url(tmp_path: Path) -> str:
     """Where a store is that other processes can open."""

@@ -3,7 +3,6 @@
 import enum
 import uuid
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,14 +39,10 @@ class Gauge(Sensor):
     number: str
 
 
-@pytest.fixture(name="model", params=["memory", "lmdb", "hbase"])
-def sensor_model(
-    request: pytest.FixtureRequest, tmp_path: Path, connect: Callable[[str], Repository]
-) -> Iterator[nm.Model]:
+@pytest.fixture(name="model")
+def sensor_model(any_url: str, connect: Callable[[str], Repository]) -> Iterator[nm.Model]:
     """A model in a store of each kind. Beside it there is room for one whose name ends in 2."""
-    urls = {"memory": f"memory:{tmp_path}", "lmdb": f"lmdb:{tmp_path / 'store'}"}
-    url = urls.get(request.param) or request.getfixturevalue("hbase").url
-    repo, name = connect(url), f"m-{uuid.uuid4().hex}-"
+    repo, name = connect(any_url), f"m-{uuid.uuid4().hex}-"
     repo.register(sensors)
     yield repo.create(f"{name}1")
     for made in {f"{name}1", f"{name}2"} & set(repo.models()):

@@ -3,7 +3,6 @@
 import tracemalloc
 import uuid
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -69,12 +68,9 @@ class Town:
         return nm.check(self.model, patience=0, **options)
 
 
-@pytest.fixture(params=["memory", "lmdb", "hbase"])
-def town(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Town]:
-    url = f"memory:{tmp_path}" if request.param == "memory" else f"lmdb:{tmp_path / 'store'}"
-    if request.param == "hbase":
-        url = str(request.getfixturevalue("hbase").url)
-    with nm.connect(url) as repo:
+@pytest.fixture
+def town(any_url: str) -> Iterator[Town]:
+    with nm.connect(any_url) as repo:
         made = Town(repo, f"m{uuid.uuid4().hex}")
         yield made
         repo.drop(made.model.name)

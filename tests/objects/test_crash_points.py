@@ -103,11 +103,11 @@ def _crash_on_hbase(hbase: Cluster, name: str, points: list[tuple[int, When]] | 
     before, after, writes = _outcomes(name, _memory)
     for point, when in points or _points(writes):
         names = uuid.uuid4().hex, uuid.uuid4().hex
-        with open_store(hbase.url) as store:
+        with open_store(f"{hbase.url}&regions=1") as store:
             stock(nm.Repository(store), names)
             with pytest.raises(Crash):
                 OPERATIONS[name].act(Scene(Crashing(store, point, when), names))
-        with open_store(hbase.url) as store:
+        with open_store(f"{hbase.url}&regions=1") as store:
             _verify(store, names, name, before, after, half=when == "half")
             for model in names:
                 nm.Repository(store).drop(model)

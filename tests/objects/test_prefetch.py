@@ -38,7 +38,7 @@ def counting(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest
     """A store of each kind, that counts, and knows the metamodels; and one that can't tell what others write."""
     url = {"lmdb": f"lmdb:{tmp_path}"}.get(request.param, "memory:")
     if request.param == "hbase":
-        url = request.getfixturevalue("hbase").url
+        url = f"{request.getfixturevalue('hbase').url}&regions=1"
     if request.param == "unwatched":
         monkeypatch.setattr(MemoryTable, "mark", lambda _: None)
     with Counting(open_store(url)) as store:

@@ -4,7 +4,6 @@ import datetime
 import getpass
 import uuid
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -15,13 +14,10 @@ from neomodel.stores.wrappers import Faulty
 from tests.objects.library import Shelf, library
 
 
-@pytest.fixture(params=["memory", "lmdb", "hbase"])
-def past(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[nm.Model, list[int]]]:
+@pytest.fixture
+def past(any_url: str) -> Iterator[tuple[nm.Model, list[int]]]:
     """A model with a shelf that had three names, and the times at which it had them. All are stable."""
-    url = f"memory:{tmp_path}" if request.param == "memory" else f"lmdb:{tmp_path / 'store'}"
-    if request.param == "hbase":
-        url = str(request.getfixturevalue("hbase").url)
-    with nm.connect(url) as repo:
+    with nm.connect(any_url) as repo:
         repo.store.settling = 0  # nobody else writes
         repo.register(library)
         model = repo.create(f"m{uuid.uuid4().hex}")

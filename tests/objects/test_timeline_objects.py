@@ -336,7 +336,7 @@ def test_storing_objects_with_entries_costs_what_storing_them_without_does(count
 # races
 
 
-@pytest.mark.parametrize("model", ["lmdb", "hbase"], indirect=True)
+@pytest.mark.parametrize("any_url", ["lmdb", "hbase"], indirect=True)
 def test_those_who_record_at_once_lose_nothing(model: nm.Model, figures: Callable[[str], None]) -> None:
     sensor, rounds = stored(model), 20
 

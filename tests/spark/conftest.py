@@ -13,6 +13,7 @@ from neomodel import repository
 from neomodel.stores import lmdb_file
 from spark import ModelSource
 from tests.spark.things import things
+from tests.workers import only
 
 
 @pytest.fixture(autouse=True)
@@ -38,8 +39,9 @@ def model(tmp_path: Path) -> nm.Model:
 
 
 @pytest.fixture(scope="session")
-def session() -> Iterator[SparkSession]:
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """Two cores in this machine's own Spark, that knows our format."""
+    only("spark", tmp_path_factory)
     os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     builder = SparkSession.builder.master("local[2]").appName("neomodel tests")
     settings = {

@@ -138,9 +138,9 @@ def test_a_driver_that_is_killed_often_loses_nothing_and_gives_nothing_twice(mod
 
 
 def test_a_stream_on_hbase_gives_every_change_once_and_in_order(
-    session: SparkSession, hbase: Cluster, tmp_path: Path
+    session: SparkSession, hbase3: Cluster, tmp_path: Path
 ) -> None:
-    with nm.connect(f"{hbase.url}&prefix=changes{uuid.uuid4().hex[:8]}_&settling=2") as repo:
+    with nm.connect(f"{hbase3.url}&prefix=changes{uuid.uuid4().hex[:8]}_&settling=2") as repo:
         repo.register(things)
         model = repo.create("m")
         busy, folder = Busybody(model, 4), tmp_path / "stream"

@@ -57,8 +57,8 @@ def test_spark_sees_what_the_objects_hold(session: SparkSession, model: nm.Model
     assert by_id([row.asDict() for row in rows]) == expected(model, Thing.eClass)
 
 
-def test_it_does_on_hbase(session: SparkSession, hbase: Cluster) -> None:
-    with nm.connect(hbase.url) as repo:
+def test_it_does_on_hbase(session: SparkSession, hbase3: Cluster) -> None:
+    with nm.connect(hbase3.url) as repo:
         repo.register(things)
         model = repo.create(f"things-{uuid.uuid4().hex}")
         holding_something(model)
