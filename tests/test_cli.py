@@ -39,6 +39,17 @@ def neomodel(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str
     return subprocess.run(run, text=True, check=False, **streams | {"timeout": 60} | options)
 
 
+def assert_ends_silently_when_nobody_reads(*arguments: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        run = neomodel(*arguments, stdout=writing)
+    finally:
+        os.close(writing)
+
+    assert (run.returncode, run.stderr) == (141, "")
+
+
 def assert_one_sentence(stderr: str) -> None:
     assert re.fullmatch(r"neomodel: [^\n]+\n", stderr), stderr
 
@@ -179,14 +190,7 @@ def test_only_a_bug_shows_a_traceback_and_only_if_asked(
 
 @pytest.mark.parametrize("arguments", [["--version"], ["--help"]])
 def test_a_closed_pipe_ends_the_command_silently(arguments: list[str]) -> None:
-    reading, writing = os.pipe()
-    os.close(reading)
-    try:
-        run = neomodel(*arguments, stdout=writing)
-    finally:
-        os.close(writing)
-
-    assert (run.returncode, run.stderr) == (141, "")
+    assert_ends_silently_when_nobody_reads(*arguments)
 
 
 def test_a_full_disk_is_one_sentence() -> None:

@@ -12,6 +12,7 @@ import neomodel as nm
 from neomodel import repository
 from neomodel.stores import lmdb_file
 from spark import ModelSource
+from tests.spark.people import people
 from tests.spark.things import things
 from tests.workers import only
 
@@ -32,9 +33,9 @@ def _closed() -> Iterator[None]:
 
 @pytest.fixture
 def model(tmp_path: Path) -> nm.Model:
-    """An empty model in a store of its own, that knows things."""
+    """An empty model in a store of its own, that knows things and people."""
     repo = nm.connect(f"lmdb:{tmp_path}/db")
-    repo.register(things)
+    repo.register(things, people)
     return repo.create("m")
 
 

@@ -2,7 +2,6 @@
 
 import os
 import signal
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,16 +9,14 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import neomodel as nm
-from tests.spark.things import Thing, things
+from tests.spark.things import Thing
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> str:
-    url = f"lmdb:{tmp_path}/db"
-    with nm.connect(url) as repo:
-        repo.register(things)
-        repo.create("m").roots.append(Thing(name="a", price=None))
-    return url
+def store(model: nm.Model) -> str:
+    """Where there is a model of one thing."""
+    model.roots.append(Thing(name="a", price=None))
+    return model.repository.store.url
 
 
 def told(failure: pytest.ExceptionInfo[PySparkException]) -> str:

@@ -1,38 +1,30 @@
 """A model as vertices and edges."""
 
-import tempfile
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import neomodel as nm
 import spark
-from neomodel import trees
 from neomodel.repository import shared
 from neomodel.stores.wrappers import Counting
 from spark import ModelSource
-from tests.spark.test_reading_random import connected, filled
-from tests.spark.things import Other, Special, Thing, things
-from tests.xmi.random_models import fill
+from tests.spark.random_models import Form, forms, new_model
+from tests.spark.things import Other, Special, Thing
+from tests.xmi.random_models import Filled, filled
 
 
 @pytest.fixture
-def model(tmp_path: Path) -> Iterator[nm.Model]:
-    with nm.connect(f"lmdb:{tmp_path}/db") as repo:
-        repo.register(things)
-        model = repo.create("m")
-        one, two = Thing(name="one"), Special(name="two")
-        one.parts.extend([Thing(name="a"), Thing(name="b")])
-        model.roots.extend([one, two, Other(label="alone")])
-        one.friend, two.friend = two, two
-        two.friends.extend([one.parts[1], one, one.parts[0]])
-        yield model
+def model(model: nm.Model) -> nm.Model:
+    one, two = Thing(name="one"), Special(name="two")
+    one.parts.extend([Thing(name="a"), Thing(name="b")])
+    model.roots.extend([one, two, Other(label="alone")])
+    one.friend, two.friend = two, two
+    two.friends.extend([one.parts[1], one, one.parts[0]])
+    return model
 
 
 def read(url: str, view: str) -> list[dict[str, Any]]:
@@ -156,36 +148,16 @@ def test_options_for_objects_are_refused(session: SparkSession, model: nm.Model,
         reader.option(option, "true").load()
 
 
-def check(given: Any) -> None:
-    shape, filling = given
-    with tempfile.TemporaryDirectory() as folder, connected(f"lmdb:{folder}/db") as repo:
-        package = repo.register(shape.package)
-        model = repo.create("m")
-        fill(model, package, shape, filling)
-
-        edges = Counter(tuple(row.values()) for row in read(f"lmdb:{folder}/db", "edges"))
-        vertices = sorted(tuple(row.values()) for row in read(f"lmdb:{folder}/db", "vertices"))
+def check(given: Filled) -> None:
+    with new_model(given) as model:
+        url = model.repository.store.url
+        edges = Counter(tuple(row.values()) for row in read(url, "edges"))
+        vertices = sorted(tuple(row.values()) for row in read(url, "vertices"))
 
         assert edges == expected_edges(model)
         assert vertices == expected_vertices(model)
 
 
-@settings(max_examples=50)
-@given(filled)
-def test_the_graph_is_what_the_objects_hold(given: Any) -> None:
-    check(given)
-
-
-@settings(max_examples=30)
-@given(filled)
-def test_where_collections_are_long_it_is_too(given: Any) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trees, "LIMITS", trees.Limits(2, 4, 3))
-        check(given)
-
-
-@pytest.mark.soak
-@settings(max_examples=3000)
-@given(filled)
-def test_the_graph_is_what_the_objects_hold_at_length(given: Any) -> None:
-    check(given)
+@forms(short=50, with_long_lists=30, at_length=3000)
+def test_the_graph_is_what_the_objects_hold(form: Form) -> None:
+    form.run(check, filled)

@@ -2,7 +2,6 @@
 
 import datetime
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -14,15 +13,8 @@ from neomodel.repository import shared
 from neomodel.stores import VERSION
 from neomodel.stores.wrappers import Counting
 from tests.spark.people import Firm, Person, people
-from tests.spark.things import Colour, Thing, things
+from tests.spark.things import Colour, Thing
 from tests.spark.writing import attempted, everything, planned, sound, unchanged, write
-
-
-@pytest.fixture
-def model(tmp_path: Path) -> nm.Model:
-    repo = nm.connect(f"lmdb:{tmp_path}/db")
-    repo.register(things, people)
-    return repo.create("m")
 
 
 def rows(**columns: Any) -> pa.Table:

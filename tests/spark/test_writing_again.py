@@ -1,6 +1,5 @@
 """Attempts that fail and are made again, jobs that fail and are undone, drivers that are no more."""
 
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -10,16 +9,9 @@ import neomodel as nm
 from neomodel import trees
 from neomodel.stores import VERSION, Mutation, is_by
 from spark import jobs, undo, unfinished_jobs
-from tests.spark.people import Firm, Person, people
-from tests.spark.things import Thing, things
+from tests.spark.people import Firm, Person
+from tests.spark.things import Thing
 from tests.spark.writing import attempted, everything, planned, sound, unchanged, write
-
-
-@pytest.fixture
-def model(tmp_path: Path) -> nm.Model:
-    repo = nm.connect(f"lmdb:{tmp_path}/db")
-    repo.register(things, people)
-    return repo.create("m")
 
 
 def rows(**columns: Any) -> pa.Table:

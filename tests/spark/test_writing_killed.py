@@ -10,7 +10,7 @@ import pytest
 import neomodel as nm
 from spark import undo, unfinished_jobs
 from tests.spark.killing import ROWS
-from tests.spark.things import Thing, things
+from tests.spark.things import Thing
 from tests.spark.writing import everything, sound
 
 HERE = Path(__file__).parent.parent.parent
@@ -18,10 +18,8 @@ CLUSTER = "local-cluster[2,1,1024]"
 
 
 @pytest.fixture
-def model(tmp_path: Path) -> nm.Model:
-    repo = nm.connect(f"lmdb:{tmp_path}/db")
-    repo.register(things)
-    model = repo.create("m")
+def model(model: nm.Model) -> nm.Model:
+    """With every second of the objects that are written."""
     old = [Thing(name=f"o{number}", tags=["kept"]) for number in range(0, ROWS, 2)]
     for number, thing in enumerate(old):
         nm.identify(thing, f"old{2 * number:05}")

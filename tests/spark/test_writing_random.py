@@ -1,35 +1,19 @@
 """Random models: what is read from one model and written to another is the same there."""
 
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
-import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neomodel as nm
-from neomodel import repository, trees
 from neomodel.kinds import EClass
 from spark import ModelSource
-from tests.objects.machine_metamodels import shapes
 from tests.spark.frames import expected
 from tests.spark.people import Firm, Person, people
+from tests.spark.random_models import Form, forms, new_model, new_repository
 from tests.spark.writing import sound, write
-from tests.xmi.random_models import URI, fill, fillings
-
-filled = shapes(URI).flatmap(lambda shape: st.tuples(st.just(shape), fillings(shape)))
-
-
-@contextmanager
-def connected() -> Iterator[nm.Repository]:
-    with tempfile.TemporaryDirectory() as folder, nm.connect(f"lmdb:{folder}/db") as repo:
-        yield repo
-        if f"lmdb:{folder}/db" in repository._shared:
-            repository._shared.pop(f"lmdb:{folder}/db").close()
+from tests.xmi.random_models import URI, Filled, filled
 
 
 def loaded(model: nm.Model, **options: str) -> pa.Table:
@@ -40,15 +24,12 @@ def loaded(model: nm.Model, **options: str) -> pa.Table:
     return pa.Table.from_batches(batches) if batches else pa.table({})
 
 
-def check(given: Any) -> None:
+def check(given: Filled) -> None:
     """All objects are made in one job, then what those of each class hold is written to them."""
-    shape, filling = given
-    with connected() as repo:
-        package = repo.register(shape.package)
-        source, target = repo.create("source"), repo.create("target")
-        fill(source, package, shape, filling)
+    with new_model(given, "source") as source:
+        target = source.repository.create("target")
         write(target, loaded(source), type=None, size=3)
-        kinds = [kind for kind in package.eClassifiers if isinstance(kind, EClass)]
+        kinds = [kind for kind in source.repository.metamodel(URI).eClassifiers if isinstance(kind, EClass)]
         for kind in kinds:
             table = loaded(source, type=kind.name, exact="true")
             if table.num_rows:
@@ -60,34 +41,18 @@ def check(given: Any) -> None:
         assert {finding.kind for finding in nm.check(target).findings} == found
 
 
-@settings(max_examples=60)
-@given(filled)
-def test_a_model_that_is_read_and_written_is_the_same(given: Any) -> None:
-    check(given)
-
-
-@settings(max_examples=20)
-@given(filled)
-def test_where_collections_are_long_it_is_too(given: Any) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trees, "LIMITS", trees.Limits(2, 4, 3))
-        check(given)
-
-
-@pytest.mark.soak
-@settings(max_examples=2000)
-@given(filled)
-def test_a_model_that_is_read_and_written_is_the_same_at_length(given: Any) -> None:
-    check(given)
+@forms(short=30, with_long_lists=20, at_length=2000)
+def test_a_model_that_is_read_and_written_is_the_same(form: Form) -> None:
+    form.run(check, filled)
 
 
 _features = st.sampled_from(["spouse", "friends", "employer", "children"])
 links = st.lists(st.tuples(st.integers(0, 7), _features, st.integers(0, 7)), max_size=24)
 
 
-def check_people(linked: list[tuple[int, str, int]], cuts: list[int], *, one_end: bool) -> None:
+def check_people(linked: list[tuple[int, str, int]], cuts: list[int], one_end: bool) -> None:
     """People, with all ends of their references or one, in any number of partitions, are made in one job."""
-    with connected() as repo:
+    with new_repository() as repo:
         repo.register(people)
         source, target = repo.create("source"), repo.create("target")
         found, firm = [Person(name=f"p{number}") for number in range(8)], Firm(name="f")
@@ -138,17 +103,6 @@ def _unordered(rows: Any) -> Any:
     }
 
 
-@settings(max_examples=40)
-@given(links, st.lists(st.integers(0, 8), max_size=3), st.booleans())
-def test_people_and_what_links_them_are_made_in_one_job(
-    linked: list[tuple[int, str, int]], cuts: list[int], one_end: bool
-) -> None:
-    check_people(linked, cuts, one_end=one_end)
-
-
-@settings(max_examples=20)
-@given(links, st.lists(st.integers(0, 8), max_size=3), st.booleans())
-def test_people_with_long_lists_are_too(linked: list[tuple[int, str, int]], cuts: list[int], one_end: bool) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trees, "LIMITS", trees.Limits(2, 4, 3))
-        check_people(linked, cuts, one_end=one_end)
+@forms(short=30, with_long_lists=20, at_length=2000)
+def test_people_and_what_links_them_are_made_in_one_job(form: Form) -> None:
+    form.run(check_people, links, st.lists(st.integers(0, 8), max_size=3), st.booleans())

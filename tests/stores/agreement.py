@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
 from neomodel.errors import NeomodelError
 from neomodel.stores import VERSION, Cell, Mutation, Store, Table, Version, open_store
@@ -244,3 +245,17 @@ class Agreement(RuleBasedStateMachine):
 
 def in_order(row: dict[bytes, bytes] | None) -> list[tuple[bytes, bytes]] | None:
     return None if row is None else list(row.items())
+
+
+def agree(kind: Kind, place: Path, *, times_as_many: int = 1, steps: int) -> None:
+    """Run the machine with the examples that the kind of store has time for, or so many times as many."""
+    run_state_machine_as_test(
+        lambda: Agreement(kind, place),
+        settings=settings(
+            max_examples=kind.examples * times_as_many,
+            stateful_step_count=steps,
+            deadline=None,
+            phases=set(Phase) - ({Phase.shrink, Phase.explain} if kind.cluster else set()),  # minutes on a cluster
+            suppress_health_check=list(HealthCheck),
+        ),
+    )

@@ -6,15 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
-from hypothesis.stateful import run_state_machine_as_test
 
 from neomodel.cluster import Cluster
 from neomodel.errors import InvalidStore, OutcomeUnknown, StoreUnavailable
 from neomodel.stores import VERSION, Mutation, Table, hbase_kerberos, hbase_sasl, open_store, successor
 from neomodel.stores.hbase_kerberos import KerberosFailed, library
 from neomodel.stores.hbase_sasl import longest_frame
-from tests.stores.agreement import Agreement
+from tests.stores.agreement import agree
 from tests.stores.kerberos import Realm, realm
 from tests.stores.kinds import Kind
 from tests.stores.line import few_questions
@@ -66,16 +64,7 @@ def table(secure: Realm, proxy: Listening) -> Iterator[Table]:
 
 
 def test_a_store_behind_kerberos_answers_every_call_as_the_specification_does(secure: Realm, tmp_path: Path) -> None:
-    run_state_machine_as_test(
-        lambda: Agreement(Kind(lambda _: open_store(secure.url), cluster=True), tmp_path),
-        settings=settings(
-            max_examples=1,
-            stateful_step_count=30,
-            deadline=None,
-            phases=set(Phase) - {Phase.shrink, Phase.explain},
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
+    agree(Kind(lambda _: open_store(secure.url), examples=1, cluster=True), tmp_path, steps=30)
 
 
 def test_what_is_larger_than_a_frame_comes_through_whole(table: Table) -> None:

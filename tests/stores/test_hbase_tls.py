@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
-from hypothesis.stateful import run_state_machine_as_test
 
 from neomodel.cluster import Cluster
 from neomodel.errors import InvalidStore, OutcomeUnknown, StoreUnavailable
 from neomodel.stores import VERSION, Table, hbase_http, open_store, successor
-from tests.stores.agreement import Agreement
+from tests.stores.agreement import agree
 from tests.stores.front import CERTIFICATE, Front, Trick
 from tests.stores.kinds import Kind
 from tests.stores.line import KEYS, Line, few_questions, proxied
@@ -75,16 +73,7 @@ def in_one_sentence(url: str, match: str) -> None:
 
 
 def test_a_store_behind_tls_answers_every_call_as_the_specification_does(hbase_tls: Cluster, tmp_path: Path) -> None:
-    run_state_machine_as_test(
-        lambda: Agreement(Kind(lambda _: open_store(hbase_tls.url), cluster=True), tmp_path),
-        settings=settings(
-            max_examples=1,
-            stateful_step_count=30,
-            deadline=None,
-            phases=set(Phase) - {Phase.shrink, Phase.explain},
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
+    agree(Kind(lambda _: open_store(hbase_tls.url), examples=1, cluster=True), tmp_path, steps=30)
 
 
 # who is at the other end

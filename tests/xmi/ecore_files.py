@@ -1,5 +1,6 @@
 """Small `.ecore` files, and what is read of them."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from textwrap import dedent
@@ -7,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from neomodel.metamodel import ECORE, Class, Feature, Package, TypeName
+from neomodel.errors import InvalidFile
+from neomodel.metamodel import ECORE, Attribute, Class, Feature, Package, TypeName
+from neomodel.xmi.ecore_kept import SOURCE
 from neomodel.xmi.ecore_reading import read_ecore
 from neomodel.xmi.notices import Notice
 
@@ -18,6 +21,7 @@ SPACES = (
 STRING = f"ecore:EDataType {ECORE}#//EString"
 TEXT = TypeName(ECORE, "EString")
 ANY = TypeName(ECORE, "EObject")
+PLAIN = Package("p", "http://p", classifiers=[Class("A", features=[Attribute("n", TEXT)])])
 
 Read = Callable[..., tuple[list[Package], list[Notice]]]
 
@@ -62,6 +66,19 @@ def read_ecores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Read:
 
 def told(notices: list[Notice]) -> list[str]:
     return [str(notice) for notice in notices]
+
+
+def kept(found: object) -> dict[str, object]:
+    """What is kept of an element beside its fields."""
+    details = [detail for one in found.annotations if one.source == SOURCE for detail in one.details]  # type: ignore[attr-defined]
+    return {name: json.loads(text) if text.startswith("{") else text for name, text in details}
+
+
+def refusal(read_ecores: Read, *texts: str, strict: bool = False) -> str:
+    """What is said of files that are not read."""
+    with pytest.raises(InvalidFile) as raised:
+        read_ecores(*texts, strict=strict)
+    return str(raised.value)
 
 
 def the_class(package: Package, name: str) -> Class:

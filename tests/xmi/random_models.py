@@ -3,11 +3,12 @@
 import contextlib
 from typing import Any
 
+import attrs
 from hypothesis import strategies as st
 
 import neomodel as nm
 from neomodel.metamodel import Attribute, Reference, TypeName
-from tests.objects.machine_metamodels import Shape, attribute_values
+from tests.objects.machine_metamodels import Shape, attribute_values, shapes
 
 URI = "http://random"
 
@@ -48,8 +49,20 @@ def fillings(draw: Any, shape: Shape) -> list[dict[str, Any]]:
     return found
 
 
-def fill(model: nm.Model, package: Any, shape: Shape, filling: list[dict[str, Any]]) -> None:
+@attrs.frozen
+class Filled:
+    """A metamodel, and objects of it: see `fillings`."""
+
+    shape: Shape
+    filling: list[dict[str, Any]]
+
+
+filled = shapes(URI).flatmap(lambda shape: st.builds(Filled, st.just(shape), fillings(shape)))
+
+
+def fill(model: nm.Model, package: Any, filled: Filled) -> None:
     """Make the objects. What the metamodel does not allow is left out."""
+    shape, filling = filled.shape, filled.filling
     objects = [getattr(package, one["kind"])() for one in filling]
     for obj, one in zip(objects, filling, strict=True):
         above, choice = one["place"]

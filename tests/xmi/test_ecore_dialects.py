@@ -1,7 +1,5 @@
 """Every dialect of `.ecore` gives the same packages, and what is not said in it is said in a notice."""
 
-import json
-
 import pytest
 
 from neomodel.metamodel import (
@@ -15,16 +13,17 @@ from neomodel.metamodel import (
     Reference,
     TypeName,
 )
-from neomodel.xmi.ecore_kept import SOURCE
 from neomodel.xmltype import XML_TYPE
 from tests.xmi.ecore_files import (
     ANY,
+    PLAIN,
     STRING,
     TEXT,
     Read,
     attribute,
     class_,
     ecore,
+    kept,
     reference,
     the_class,
     the_feature,
@@ -32,14 +31,7 @@ from tests.xmi.ecore_files import (
     wrapped,
 )
 
-PLAIN = Package("p", "http://p", classifiers=[Class("A", features=[Attribute("n", TEXT)])])
 A_AND_B = class_("A", attribute("n")) + class_("B", reference("a", 'eType="#//A"'))
-
-
-def kept(found: object) -> dict[str, object]:
-    """What is kept of an element beside its fields."""
-    details = [detail for one in found.annotations if one.source == SOURCE for detail in one.details]  # type: ignore[attr-defined]
-    return {name: json.loads(text) if text.startswith("{") else text for name, text in details}
 
 
 # the whole of it

@@ -1,43 +1,30 @@
 """What `.ecore` files say and metamodels have no field for is kept; feature maps; what is none of Ecore's."""
 
-import json
 from pathlib import Path
 
 from neomodel.metamodel import (
     ECORE,
     Annotation,
-    Attribute,
-    Class,
-    Package,
     TypeName,
 )
-from neomodel.xmi.ecore_kept import SOURCE
 from neomodel.xmi.ecore_reading import read_ecore
 from neomodel.xmi.ecore_writing import write_ecore
 from neomodel.xmltype import EXTENDED
 from tests.xmi.ecore_files import (
     ANY,
+    PLAIN,
     SPACES,
     STRING,
-    TEXT,
     Read,
     attribute,
     class_,
     ecore,
+    kept,
     reference,
     the_class,
     the_feature,
     told,
 )
-
-PLAIN = Package("p", "http://p", classifiers=[Class("A", features=[Attribute("n", TEXT)])])
-
-
-def kept(found: object) -> dict[str, object]:
-    """What is kept of an element beside its fields."""
-    details = [detail for one in found.annotations if one.source == SOURCE for detail in one.details]  # type: ignore[attr-defined]
-    return {name: json.loads(text) if text.startswith("{") else text for name, text in details}
-
 
 # what has no field
 

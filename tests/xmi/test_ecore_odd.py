@@ -15,17 +15,11 @@ from tests.xmi.ecore_files import (
     class_,
     ecore,
     reference,
+    refusal,
     the_class,
     the_feature,
     told,
 )
-
-
-def refusal(read_ecores: Read, *texts: str, strict: bool = False) -> str:
-    with pytest.raises(InvalidFile) as raised:
-        read_ecores(*texts, strict=strict)
-    return str(raised.value)
-
 
 # read, with a notice; each text: what is on the lines after the first, and what is said
 

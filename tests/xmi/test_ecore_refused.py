@@ -15,15 +15,9 @@ from tests.xmi.ecore_files import (
     class_,
     ecore,
     reference,
+    refusal,
     wrapped,
 )
-
-
-def refusal(read_ecores: Read, *texts: str, strict: bool = False) -> str:
-    with pytest.raises(InvalidFile) as raised:
-        read_ecores(*texts, strict=strict)
-    return str(raised.value)
-
 
 # refused
 

@@ -8,18 +8,15 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from pyecore.resources import URI
 from pyecore.resources.json import JsonResource
 
 import neomodel as nm
 from neomodel.errors import InvalidFile, NotWritable
 from neomodel.metamodel import Class, Package
-from tests.objects.machine_metamodels import shapes
 from tests.xmi.garden import Bed, Garden, Gate, Label, Light, Plant, Tree, garden
 from tests.xmi.pyecore_peer import Peer, content_of, content_of_peer
-from tests.xmi.random_models import URI as RANDOM
-from tests.xmi.random_models import fill, fillings
+from tests.xmi.random_models import Filled, fill, filled
 from tests.xmi.test_exporting import put
 
 
@@ -249,16 +246,13 @@ def test_a_file_that_is_not_there_or_no_text_is_refused(repo: nm.Repository, tmp
 
 # at random
 
-filled = shapes(RANDOM).flatmap(lambda shape: st.tuples(st.just(shape), fillings(shape)))
 
-
-def check_json(given: Any) -> None:
-    shape, filling = given
+def check_json(given: Filled) -> None:
     with tempfile.TemporaryDirectory() as name, nm.connect("memory:") as repo:
         folder = Path(name)
-        package = repo.register(shape.package)
+        package = repo.register(given.shape.package)
         model = repo.create("m")
-        fill(model, package, shape, filling)
+        fill(model, package, given)
         model.export_json(folder / "m.json")
 
         repo.import_json(folder / "m.json", model="again")
@@ -268,13 +262,14 @@ def check_json(given: Any) -> None:
         assert (folder / "again.json").read_bytes() == (folder / "m.json").read_bytes()
 
 
+@settings(max_examples=50)
 @given(filled)
-def test_random_models_survive(given: Any) -> None:
+def test_random_models_survive(given: Filled) -> None:
     check_json(given)
 
 
 @pytest.mark.soak
 @settings(max_examples=3000)
 @given(filled)
-def test_random_models_survive_at_length(given: Any) -> None:
+def test_random_models_survive_at_length(given: Filled) -> None:
     check_json(given)
