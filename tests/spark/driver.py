@@ -1,6 +1,6 @@
 """A stream that ends up in files, one for each micro-batch, so that who reads them sees what came in which order.
 
-Also a program, to be killed: a driver of its own that follows a model until it is told to end.
+Also a program, to be killed: a driver of its own that follows a model for as long as it lives.
 """
 
 import json
@@ -36,17 +36,15 @@ def kept(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for file in files for line in file.read_text().splitlines()]
 
 
-def main(store: str, folder: str, span: str) -> None:
+def main(store: str, folder: str) -> None:
     os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
     session = builder.config("spark.driver.host", "127.0.0.1").config("spark.log.level", "OFF").getOrCreate()
     spark.register(session)
-    frame = spark.follow(session, store, "m", type="Thing", columns="_id, name, number, _container", span=span)
+    frame = spark.follow(session, store, "m", type="Thing", columns="_id, name, number, _container", span="1")
     query = started(frame, Path(folder))
     print("started", flush=True)
-    sys.stdin.read()
-    query.stop()
-    session.stop()
+    query.awaitTermination()
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,12 +39,6 @@ def wanted(model: nm.Model, oids: list[str]) -> list[Told]:
 
 def got(folder: Path) -> list[Told]:
     return told({"_class": "Thing", **row} if row["_change"] == "deleted" else row for row in kept(folder))
-
-
-def until(true: Callable[[], bool], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not true() and time.monotonic() < end:
-        time.sleep(0.1)
 
 
 def test_a_stream_that_is_restarted_gives_every_change_once_and_in_order(
@@ -81,15 +75,13 @@ def test_available_now_ends_when_all_has_come_that_was_there(
 
 
 @contextlib.contextmanager
-def driver(store: str, folder: Path, span: str) -> Iterator[subprocess.Popen[str]]:
-    """A driver in a process of its own, with all that it starts; what is left of it in the end is killed."""
-    arguments = [sys.executable, "-m", "tests.spark.driver", store, str(folder), span]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+def driver(store: str, folder: Path) -> Iterator[None]:
+    """A driver in a process of its own, with all that it starts, that follows the model; in the end it is killed."""
     process = subprocess.Popen(
-        arguments,
+        [sys.executable, "-m", "tests.spark.driver", store, str(folder)],
         cwd=ROOT,
-        env=environment,
-        stdin=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
@@ -99,48 +91,36 @@ def driver(store: str, folder: Path, span: str) -> Iterator[subprocess.Popen[str
         try:
             assert process.stdout is not None
             assert process.stdout.readline() == "started\n"
-            yield process
+            yield
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
 
 
-def killed_again_and_again(model: nm.Model, folder: Path, times: int) -> Busybody:
-    """Drivers that are killed while they work, and a last one that may finish."""
-    busy = Busybody(model, 3)
+@pytest.mark.parametrize("times", [1, pytest.param(8, marks=pytest.mark.soak)])
+def test_a_driver_that_is_killed_loses_nothing_and_gives_nothing_twice(
+    session: SparkSession, model: nm.Model, tmp_path: Path, times: int
+) -> None:
+    busy, folder = Busybody(model, 3), tmp_path / "stream"
     for number in range(times):
-        with driver(url(model), folder, "1"):
+        with driver(url(model), folder):
             seen = len(kept(folder))
             while len(kept(folder)) == seen:
                 busy.work(2)
                 time.sleep(0.1)
             busy.work(10)
             time.sleep(0.2 * (number % 5))
-    with driver(url(model), folder, "60") as last:
-        busy.work(5)
-        count = len(expected(model, busy.oids, Thing.eClass))
-        until(lambda: len(kept(folder)) >= count)
-        last.communicate("")
-    return busy
+    busy.work(5)
+    frame = spark.follow(session, url(model), "m", type="Thing", columns=COLUMNS, span="60")
 
-
-def test_a_driver_that_is_killed_loses_nothing_and_gives_nothing_twice(model: nm.Model, tmp_path: Path) -> None:
-    busy = killed_again_and_again(model, tmp_path / "stream", 1)
-
-    assert got(tmp_path / "stream") == wanted(model, busy.oids)
-
-
-@pytest.mark.soak
-def test_a_driver_that_is_killed_often_loses_nothing_and_gives_nothing_twice(model: nm.Model, tmp_path: Path) -> None:
-    busy = killed_again_and_again(model, tmp_path / "stream", 8)
-
-    assert got(tmp_path / "stream") == wanted(model, busy.oids)
+    assert started(frame, folder, availableNow=True).awaitTermination(60)
+    assert got(folder) == wanted(model, busy.oids)
 
 
 def test_a_stream_on_hbase_gives_every_change_once_and_in_order(
     session: SparkSession, hbase3: Cluster, tmp_path: Path
 ) -> None:
-    with nm.connect(f"{hbase3.url}&prefix=changes{uuid.uuid4().hex[:8]}_&settling=2") as repo:
+    with nm.connect(f"{hbase3.url}&prefix=changes{uuid.uuid4().hex[:8]}_&settling=2&regions=3") as repo:
         repo.register(things)
         model = repo.create("m")
         busy, folder = Busybody(model, 4), tmp_path / "stream"

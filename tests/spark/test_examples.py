@@ -138,7 +138,7 @@ def test_the_social_network_has_the_published_answers(session: SparkSession, emp
 
 @needs_data
 def test_hbase_gives_the_published_answers(session: SparkSession, hbase3: Cluster) -> None:
-    with nm.connect(f"{hbase3.url}&prefix=examples{uuid.uuid4().hex[:8]}_&settling=2") as repo:
+    with nm.connect(f"{hbase3.url}&prefix=examples{uuid.uuid4().hex[:8]}_&settling=2&regions=2") as repo:
         railway_matches(session, repo, "repair-1", wait=2.1)
         social_answers(session, repo, 1, wait=2.1)
         for name in repo.store.tables():

@@ -58,7 +58,7 @@ def test_spark_sees_what_the_objects_hold(session: SparkSession, model: nm.Model
 
 
 def test_it_does_on_hbase(session: SparkSession, hbase3: Cluster) -> None:
-    with nm.connect(hbase3.url) as repo:
+    with nm.connect(f"{hbase3.url}&regions=2") as repo:
         repo.register(things)
         model = repo.create(f"things-{uuid.uuid4().hex}")
         holding_something(model)
