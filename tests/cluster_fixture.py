@@ -10,7 +10,7 @@ import pytest
 
 from neomodel import cluster
 from neomodel.cluster import Cluster
-from tests.workers import only
+from tests.workers import only, worker
 
 
 def running(folder: Path, servers: int, *, tls: bool = False) -> Iterator[Cluster]:
@@ -37,3 +37,11 @@ def hbase_tls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 def hbase3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Three region servers on HDFS, a gateway pair beside each."""
     yield from running(only("hbase3", tmp_path_factory), 3)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Stop what workers have left running: when a run is broken off they have 15 s, which a cluster may need alone."""
+    if worker() or not config.getoption("numprocesses", None):
+        return
+    for folder in config._tmp_path_factory.getbasetemp().iterdir():  # type: ignore[attr-defined]
+        cluster.down(folder)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.cli_fixture import city, refused, repository, run  # noqa: F401  fixtures
-from tests.cluster_fixture import hbase, hbase3, hbase_tls  # noqa: F401  fixtures: from here all modules share one of each
+from tests.cluster_fixture import hbase, hbase3, hbase_tls, pytest_unconfigure  # noqa: F401  from here all share one of each
 from tests.stores.kinds import KINDS
 from tests.workers import pytest_collection_modifyitems, pytest_xdist_make_scheduler  # noqa: F401  hooks
 from tests.xmi.ecore_files import read_ecores  # noqa: F401  a fixture
