@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-GROUPS = {"hbase": "hbase", "hbase_tls": "hbase", "hbase3": "spark", "session": "spark", "emf": "emf"}
+GROUPS = {"hbase": "hbase", "hbase_tls": "tls", "hbase3": "spark", "session": "spark", "emf": "emf"}
 """Of each fixture that there is one of in a run, the group of the tests that ask for it."""
 _KEY = "neomodel/groups"
 

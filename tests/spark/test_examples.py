@@ -137,9 +137,12 @@ def test_the_social_network_has_the_published_answers(session: SparkSession, emp
 
 
 @needs_data
-def test_hbase_gives_the_published_answers(session: SparkSession, hbase3: Cluster) -> None:
+@pytest.mark.parametrize("asked", ["social", pytest.param("railway", marks=pytest.mark.soak)])
+def test_hbase_gives_the_published_answers(session: SparkSession, hbase3: Cluster, asked: str) -> None:
     with nm.connect(f"{hbase3.url}&prefix=examples{uuid.uuid4().hex[:8]}_&settling=2&regions=2") as repo:
-        railway_matches(session, repo, "repair-1", wait=2.1)
-        social_answers(session, repo, 1, wait=2.1)
+        if asked == "social":
+            social_answers(session, repo, 1, wait=2.1)
+        else:
+            railway_matches(session, repo, "repair-1", wait=2.1)
         for name in repo.store.tables():
             repo.store.table(name).drop()
