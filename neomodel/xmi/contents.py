@@ -61,6 +61,8 @@ class Contents:
         """How many timelines were left out."""
         self.open: list[EFeature] = []
         """The features whose elements were left open, by their numbers."""
+        self.encoded = False
+        """Whether attributes were left open that may refer to other files."""
         self._numbers: dict[EFeature, int] = {}
         self._model = model
         self._add = writing.add

@@ -2,7 +2,8 @@
 
 What is left open stands between control characters, which no document has. ``01 name 02 tokens 03`` is an attribute
 with references; without a name, some of those of one. ``01 04 number 05 space 02 token 03`` is an element of its own,
-where `number` tells the feature. ``06`` is where the namespaces of the first root go.
+where `number` tells the feature. ``01 07 name 02 tokens 03`` is an attribute as Ecore's own objects have it. ``06`` is
+where the namespaces of the first root go.
 """
 
 from collections.abc import Callable, Iterator
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _NOTHING: Iterator[Page] = iter(())
 _NO_ASIDE = Aside({})
 _UNUSUAL = b"\0@\xff"  # what cells begin with that hold no reference, one to elsewhere, or a long list
+_NO_LIST = b"\0\xff"
 _INDENTED = 50  # levels; beyond, the space would be more than the text
 _SPACES = [b"\n" + b"  " * depth for depth in range(_INDENTED)]
 
@@ -34,11 +36,13 @@ _SPACES = [b"\n" + b"  " * depth for depth in range(_INDENTED)]
 class Element(Frame):
     """An object whose tag is open."""
 
-    __slots__ = ("depth", "end", "inner", "outer", "path")
+    __slots__ = ("depth", "end", "inner", "names", "outer", "path")
 
     def __init__(self, key: bytes, pages: Iterator[Page], path: bytes, depth: int) -> None:
         super().__init__(key, pages)
         self.path = path
+        self.names: set[bytes] = set()
+        """Those by which paths lead to what it contains."""
         self.depth = depth
         self.inner = _SPACES[depth] if depth < _INDENTED else _SPACES[-1]
         """What comes before each element in it."""
@@ -104,6 +108,8 @@ class Document(Walk):
         if parent.path:
             segment = self._segments.get(feature) or self._segment(feature)
             path = b"%b%b%d" % (parent.path, segment, parent.number) if feature.many else parent.path + segment
+            if form.of_ecore and (step := form.step(row, parent.names)) is not None:
+                path = parent.path + step
             out.append(form.starts.get(feature) or form.start(feature))
         else:
             path = b"/%d" % parent.number
@@ -202,6 +208,9 @@ class Document(Walk):
                         out.append(b'"')
                 except ValueError as exc:
                     raise self._fault(key, feature, cell, exc) from exc
+            elif sort == 1 and form.of_ecore and cell[:1] not in _NO_LIST:
+                self.contents.encoded = True
+                out.append(b"\1\7%b\2%b\3" % (tag, cell))
             elif sort == 1 and cell[:1] not in _UNUSUAL and b",@" not in cell:  # references
                 out.append(b"\1%b\2%b\3" % (tag, cell))
             else:

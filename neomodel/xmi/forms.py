@@ -1,6 +1,7 @@
 """How the objects of each class are written: their tags, and which cell becomes what."""
 
 import enum
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -8,6 +9,7 @@ from neomodel import codecs, layout
 from neomodel.codecs import Codec
 from neomodel.errors import NotWritable
 from neomodel.kinds import EClass, EEnum, EFeature
+from neomodel.metamodel import ECORE
 from neomodel.packages import EPackage
 from neomodel.stores import Row
 from neomodel.xmi import escaping
@@ -17,6 +19,9 @@ Raw = Callable[[bytes], bytes | None]
 """From the cell of a single value to its text, before it is escaped; None for None."""
 
 _TAKEN = {"xmi", "xsi"}
+_NAME = layout.column("name")
+_PLAIN = re.compile(rb"[A-Za-z_][\w$-]*")
+"""Names that mean nothing else in a path."""
 _ELEMENTS = {"href", "xmlns"}
 """Features of these names are no attributes: to readers those would mean something else."""
 
@@ -89,6 +94,8 @@ class Form:
         identity = next((part for part in self.parts if getattr(part.feature.value, "id", False)), None)
         self.identity = identity if identity is not None and identity.sort is Sort.VALUE else None
         """The attribute that other documents would know the object by."""
+        self.of_ecore = kind.ePackage.nsURI == ECORE
+        """Whether Eclipse has a form of its own for it: paths go by names, and attributes refer to other files, too."""
 
     def start(self, feature: EFeature) -> bytes:
         """Where it is contained by that feature: ``<feature``, and which class it is of, if that has to be said."""
@@ -106,6 +113,15 @@ class Form:
         if name is None and self.identity is not None and (cell := row.get(self.identity.column)) is not None:
             return self.identity.raw(cell)
         return name
+
+    def step(self, row: Row, before: set[bytes]) -> bytes | None:
+        """By which name a path leads to an object of Ecore; None for one that has none, or that has not one of its own
+        among its siblings. Those `before` it are known, and so is it from now on."""
+        name = row.get(_NAME, b"")
+        if name in before or not _PLAIN.fullmatch(name):
+            return None
+        before.add(name)
+        return b"/" + name
 
     def type(self) -> bytes:
         """The attribute that tells the class."""

@@ -32,7 +32,13 @@ class Reading:
         self.work = work
         self.source = source
         self.number = number
-        self.naming = Naming(work.files, number, self.notice, work.earlier.prefix if work.earlier else None)
+        self.naming = Naming(
+            work.files,
+            number,
+            tell=self.notice,
+            namespace=source.namespace,
+            earlier=work.earlier.prefix if work.earlier else None,
+        )
         self.classes = Classes(work.shapes, source, self.notice)
         self.odd: Any = None
         """What is told of events in place of this, while an element is open that is no ordinary object."""
@@ -150,7 +156,7 @@ class Reading:
         elsewhere = told.get("href") or told.get(_IDREF)
         if elsewhere is not None and not ("#" not in elsewhere and shape and "href" in shape.attributes):
             said_here = [split(one)[1] for one in told if one not in _TELLING]
-            proxy(self, frame, slot, elsewhere if "href" in told else f"#{elsewhere}", said_here)
+            proxy(self, frame, slot, elsewhere if "href" in told else f"#{elsewhere}", said, said_here)
             return None
         if told.get(_NIL, "").strip() in _TRUE:
             self.odd = Capture(self, None)
@@ -195,7 +201,7 @@ class Reading:
                 if slot.id:
                     self.identify(frame, slot, value)
             elif role is _LINK:
-                self.refer(frame, slot, self.naming.texts(value))
+                self.refer(frame, slot, self.naming.texts(value, many=slot.many))
             elif role is not Role.PASSED:
                 self._rare(frame, slot, name, value)
         self._above.append(self.frame)
@@ -295,7 +301,8 @@ class Reading:
             self.odd = ValueElement(self, frame, slot, nil=told.get(_NIL, "").strip() in _TRUE)
         elif slot.role in (Role.LINK, Role.UP):
             uri = told.get("href", f"#{told[_IDREF]}" if _IDREF in told else None)
-            self.odd = LinkElement(self, frame, slot, uri, nil=told.get(_NIL, "").strip() in _TRUE)
+            nil = told.get(_NIL, "").strip() in _TRUE
+            self.odd = LinkElement(self, frame, slot, uri, said_class(attributes), nil=nil)
         elif slot.role is Role.UNKEPT:
             self.notice(f"{slot.feature} is not stored: what is in this element is left out")
             self.odd = Capture(self, None)

@@ -9,7 +9,7 @@ from neomodel.checks import or_default
 from neomodel.errors import MetamodelNotFound
 from neomodel.kinds import EClass, EEnum, EFeature
 from neomodel.metamodel import ECORE, TypeName
-from neomodel.packages import ANYTHING, EPackage
+from neomodel.packages import EPackage
 from neomodel.unstored import UNSET
 from neomodel.xmi.source import XSI, split
 
@@ -83,9 +83,7 @@ class Slot:
         """Whether objects of that class may be held here."""
         found = self.fits.get(kind)
         if found is None:
-            wanted = self.feature.eType.type_name
-            fits = wanted == ANYTHING or wanted.ns_uri == ECORE or wanted in kind.names
-            found = self.fits[kind] = fits
+            found = self.fits[kind] = self.feature.eType.takes(kind)
         return found
 
 
