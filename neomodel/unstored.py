@@ -31,7 +31,7 @@ Place = tuple["Element", EFeature]
 """A container and the feature by which it holds a child."""
 
 
-class _InMemory:
+class InMemory:
     """What holds hard references to other objects."""
 
     __slots__ = ()
@@ -55,7 +55,7 @@ class _InMemory:
         return list(tokens)
 
 
-class Transient(_InMemory):
+class Transient(InMemory):
     """An object in memory only. `oid` is the id it will have, once that is known."""
 
     __slots__ = ("kind", "oid", "place", "values")
@@ -108,7 +108,7 @@ class Elsewhere(Gone):
         raise ObjectNotFound(where, "its file was not imported", "import that into the same model, too (--add)")
 
 
-class Known(_InMemory, Elsewhere):
+class Known(InMemory, Elsewhere):
     """An object of a metamodel that is always there: it is read as others are, and never changed."""
 
     __slots__ = ("kind", "place", "values")
