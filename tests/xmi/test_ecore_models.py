@@ -88,6 +88,14 @@ def test_the_command_imports_and_exports_it(tmp_path: Path) -> None:
     assert (tmp_path / "out.ecore").read_text() == SHOP
 
 
+def test_it_survives_json(repo: nm.Repository, tmp_path: Path) -> None:
+    model = imported(repo, tmp_path, SHOP.replace("other.ecore#//Far", "#//Shop"))
+    model.export_json(tmp_path / "m.json")
+    repo.import_json(tmp_path / "m.json", model="again")
+
+    assert told(repo.open("again")) == told(model)
+
+
 def test_what_is_in_it_can_be_walked_through(repo: nm.Repository, tmp_path: Path) -> None:
     shop = classes(imported(repo, tmp_path))["Shop"]
     branches, above, stock, far = shop.eStructuralFeatures
