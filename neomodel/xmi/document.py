@@ -21,6 +21,7 @@ from neomodel.xmi.contents import PIECES, Contents, Late, Writing
 from neomodel.xmi.forms import Form, Part, Prefixes, Sort
 from neomodel.xmi.fragments import Fragments
 from neomodel.xmi.source import DEPTH
+from neomodel.xmi.spellings import Spellings
 
 if TYPE_CHECKING:
     from neomodel.model import Model
@@ -87,6 +88,7 @@ class Document(Walk):
         key = ids.ROOT.encode()
         row = self.rows.get(key)
         aside = self._aside(key, row, None)
+        self.contents.spellings = Spellings(aside.spellings)
         self.wrapped = bool(aside.contents) or sum(len(page) for page in pages_of(self.model, key, row, ROOTS)) != 1
         self.walk(Element(key, self.children(key, row, ROOT_KIND), b"", int(self.wrapped)))
         self.wrapped = bool(aside.contents) or self.roots != 1
@@ -129,8 +131,8 @@ class Document(Walk):
             raise self._unwritable(f"what is in object {self._where(key)}", f"it lies more than {DEPTH} levels deep")
         out.append(b">")
         element = Element(key, _NOTHING, path, parent.depth + 1)
-        element.end = b"</%b>" % (feature.tag if parent.path else form.root())
-        if mapped:
+        element.end = b"</%b>" % (form.tag(feature) if parent.path else form.root())
+        if mapped or form.text:
             element.inner = b""  # space would be text
         else:
             element.outer = parent.inner
@@ -166,7 +168,7 @@ class Document(Walk):
         self.out.append(self.contents.opened(feature, parent.inner, token))
 
     def _formed(self, name: tuple[bytes, bytes], row: Row) -> Form:
-        form = self._forms[name] = Form(self.model.kind_of(row), self._prefixes)
+        form = self._forms[name] = Form(self.model.kind_of(row), self._prefixes, self.contents.spellings)
         return form
 
     def _segment(self, feature: EFeature) -> bytes:
@@ -197,10 +199,10 @@ class Document(Walk):
             _, sort, tag, opening, raw, feature = part
             if not opening:
                 late.append((part, cell))
-            elif sort == 0:  # a value
+            elif sort == 0 or sort == 6:  # a value
                 try:
                     value = raw(cell)
-                    if value is None:
+                    if value is None or (sort and value.strip()):  # text that is none would not be read
                         late.append((part, cell))
                     else:
                         out.append(opening)

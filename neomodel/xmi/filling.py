@@ -111,7 +111,7 @@ class Resolver:
         if told is not None:
             self._prefixes.instances = True
             told = b' xsi:type="%b"' % told
-        return b'%b<%b%b href="%b"/>' % (inner, escaping.name(feature.name), told or b"", self._href(token))
+        return b'%b<%b%b href="%b"/>' % (inner, self._name(feature), told or b"", self._href(token))
 
     def _encoded(self, token: bytes) -> bytes:
         """What an attribute of Ecore's own objects has for an object; of one in another file, its class, too."""
@@ -121,6 +121,9 @@ class Resolver:
         told = self._class(token) if kind is None else self._prefixes.class_name(kind)
         href = self._href(token).replace(b" ", b"%20")
         return href if told is None else b"%b %b" % (told, href)
+
+    def _name(self, feature: EFeature) -> bytes:
+        return escaping.name(self._contents.spellings.name(feature))
 
     def _href(self, token: bytes) -> bytes:
         return b"%b#%b" % (escaping.quoted(self._places.file(token)), self._known[token])

@@ -15,6 +15,7 @@ from neomodel.xmi.frames import Frame
 from neomodel.xmi.links import MISSING, token
 from neomodel.xmi.shapes import Role, Slot
 from neomodel.xmi.source import split
+from neomodel.xmi.spellings import ELEMENT
 
 if TYPE_CHECKING:
     from neomodel.xmi.reading import Reading
@@ -46,6 +47,7 @@ class ValueElement:
         elif not slot.many and slot.column in frame.cells and slot.group is None:
             raise reading.source.fault(f"{slot.feature} holds one value, and this is another")
         else:
+            slot.form = slot.form or ELEMENT
             reading.odd_text(frame, slot, "".join(self._pieces))
             if slot.group is not None:
                 reading.value(frame, slot.group, slot.name)

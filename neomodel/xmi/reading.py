@@ -16,6 +16,7 @@ from neomodel.xmi.links import Naming
 from neomodel.xmi.oddities import Capture, LinkElement, ValueElement, proxy
 from neomodel.xmi.shapes import Role, Shape, Slot, is_xmi, read_value, special
 from neomodel.xmi.source import XMI, XSI, Source, split
+from neomodel.xmi.spellings import TEXT
 
 _NIL = f"{XSI} nil"
 _IDREF = f"{XMI} idref"
@@ -188,7 +189,7 @@ class Reading:
         for name, value in zip(names, values, strict=True):
             slot = slots.get(name)
             if slot is None:
-                slot = self._unknown_attribute(shape, name)
+                slot = shape.unusual(name)
             role = slot.role
             if role is _VALUE and not slot.many:
                 try:
@@ -314,7 +315,7 @@ class Reading:
         if is_xmi(uri):
             self._keep_element(frame, name, attributes, f"xmi:{local} is kept as it is")
             return None
-        slot = frame.shape.elements.get(local) if uri else None
+        slot = (frame.shape.elements.get(local) if uri else None) or frame.shape.alias(local)
         if slot is not None:
             frame.shape.elements[name] = slot
             return slot
@@ -326,19 +327,6 @@ class Reading:
         missing = self.source.fault(f"{frame.shape} has no feature {local!r}{near(local, frame.shape.kind.features)}")
         self.unknown(frame, missing, name, attributes)
         return None
-
-    def _unknown_attribute(self, shape: Shape, name: str) -> Slot:
-        """The slot of an attribute that is no feature, or is one of a namespace."""
-        role = special(name)
-        local = split(name)[1]
-        if role is not None:
-            slot = Slot(role, name)
-        elif local != name and local in shape.attributes:
-            slot = shape.attributes[local]
-        else:
-            return Slot(Role.UNKNOWN, name)
-        shape.attributes[name] = slot
-        return slot
 
     def above(self) -> Frame | None:
         """What contains the object whose element is open."""
@@ -362,6 +350,7 @@ class Reading:
             self.value(frame, frame.shape.mixed, f"#cdata:{data}" if self._in_cdata else f"#text:{data}")
             return
         if frame is not None and frame.shape.simple is not None:
+            frame.shape.simple.form = TEXT
             self.odd_text(frame, frame.shape.simple, data)
             return
         where = f"{frame.shape} has no place" if frame is not None else "there is no place"
