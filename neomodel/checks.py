@@ -4,8 +4,6 @@ from typing import Any
 
 from neomodel.errors import InvalidValue
 from neomodel.kinds import EClass, EFeature
-from neomodel.metamodel import ECORE
-from neomodel.packages import ANYTHING
 from neomodel.unstored import UNSET
 
 
@@ -39,9 +37,7 @@ def conforms(value: Any, kind: Any) -> bool:
     state = getattr(value, "_neo", None)
     if state is None or not isinstance(kind, EClass):
         return False
-    if state.kind is kind:
-        return True
-    return kind.type_name == ANYTHING or kind.ePackage.nsURI == ECORE or kind.type_name in state.kind.names
+    return state.kind is kind or kind.takes(state.kind)
 
 
 def or_default(feature: EFeature, value: Any) -> Any:

@@ -31,11 +31,11 @@ from typing import Any
 import attrs
 
 from neomodel import soundness
+from neomodel.ecore_package import ECORE_DATA_TYPES
 from neomodel.errors import InvalidModel
 from neomodel.kinds import EClass, EEnum
 from neomodel.metamodel import (
     ECORE,
-    ECORE_DATA_TYPES,
     MANY,
     Annotation,
     Attribute,

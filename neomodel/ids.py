@@ -209,15 +209,17 @@ def split_ref(text: str) -> tuple[str | None, str]:
     return model, oid
 
 
-def elsewhere(uri: str, fragment: str) -> str:
-    """How an object of a file is referred to that is not in any model, by the URI of the file and a fragment."""
-    return f"{ELSEWHERE}{quote(uri, safe='')}/{quote(fragment, safe='')}"
+def elsewhere(uri: str, fragment: str, kind: str = "") -> str:
+    """How an object of a file is referred to that is not in any model, by the URI of the file and a fragment; and what
+    class it is of, as ``namespace#name``, if somebody has said so."""
+    parts = (uri, fragment, kind) if kind else (uri, fragment)
+    return ELSEWHERE + "/".join(quote(part, safe="") for part in parts)
 
 
-def split_elsewhere(text: str) -> tuple[str, str]:
-    """The URI and the fragment of what `elsewhere` made."""
-    uri, _, fragment = text[len(ELSEWHERE) :].partition("/")
-    return unquote(uri), unquote(fragment)
+def split_elsewhere(text: str) -> tuple[str, str, str]:
+    """The URI, the fragment and the class of what `elsewhere` made."""
+    uri, fragment, kind = f"{text[len(ELSEWHERE) :]}//".split("/")[:3]
+    return unquote(uri), unquote(fragment), unquote(kind)
 
 
 def check_oid(text: object) -> str:

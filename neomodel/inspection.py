@@ -13,7 +13,6 @@ from neomodel.checks import same
 from neomodel.findings import Change, Choice, Mend, Removal, Suspect, Touch
 from neomodel.holdings import PAGE, Holdings, held, is_object, place_of, whole
 from neomodel.kinds import EClass, EFeature
-from neomodel.metamodel import ECORE
 from neomodel.stores import VERSION, Row
 
 
@@ -296,7 +295,7 @@ def _lies_in(oid: str, row: Row | None, container: str, feature: EFeature) -> bo
 def _fits(feature: EFeature, kind: EClass | str) -> bool:
     """Whether the feature takes objects of that class. Of one that is not known, nothing can be said."""
     expected = feature.eType
-    return isinstance(kind, str) or expected.ePackage.nsURI == ECORE or expected.type_name in kind.names
+    return isinstance(kind, str) or (isinstance(expected, EClass) and expected.takes(kind))
 
 
 def _keyed(oid: str, row: Row, kind: EClass) -> Iterator[Suspect]:

@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Any
 from neomodel import codecs, layout
 from neomodel.codecs import Codec
 from neomodel.errors import FeatureNotFound, InvalidModel, near
-from neomodel.metamodel import ECORE, Class, Classifier, DataType, Enum, Feature, Reference, Timeline, TypeName
+from neomodel.metamodel import (
+    ANYTHING,
+    ECORE,
+    Class,
+    Classifier,
+    DataType,
+    Enum,
+    Feature,
+    Reference,
+    Timeline,
+    TypeName,
+)
 from neomodel.xmltype import EXTENDED, XML_TYPE
 
 if TYPE_CHECKING:
@@ -250,6 +261,10 @@ class EClass(EClassifier):
     @property
     def abstract(self) -> bool:
         return self.value.abstract or self.value.interface
+
+    def takes(self, kind: "EClass") -> bool:
+        """Whether objects of that class are objects of this one, too."""
+        return self.type_name in kind.names or self.type_name == ANYTHING
 
     def __call__(self, **features: Any) -> Any:
         return self.python(**features)

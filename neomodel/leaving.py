@@ -11,8 +11,9 @@ from neomodel import layout
 from neomodel.entries import Kept
 from neomodel.kinds import EClass, EFeature
 from neomodel.long_cells import MANY, is_long
+from neomodel.metamodel import ANYTHING
 from neomodel.mirrors import drop_tokens, mirror
-from neomodel.packages import ANYTHING, EPackage
+from neomodel.packages import EPackage
 from neomodel.packed import PackedRow
 from neomodel.states import Stored
 from neomodel.stores import Mutation

@@ -169,12 +169,5 @@ class Package:
 ECORE = "http://www.eclipse.org/emf/2002/Ecore"
 """The namespace of Ecore itself, whose types every metamodel may use."""
 
-ECORE_DATA_TYPES = frozenset(
-    """
-    EBigDecimal EBigInteger EBoolean EBooleanObject EByte EByteArray EByteObject EChar ECharacterObject EDate EDouble
-    EDoubleObject EFloat EFloatObject EInt EIntegerObject ELong ELongObject EShort EShortObject EString EJavaClass
-    EJavaObject EDiagnosticChain EEList EEnumerator EFeatureMap EFeatureMapEntry EInvocationTargetException EMap
-    EResource EResourceSet ETreeIterator
-    """.split()  # noqa: SIM905  a line each would be a page
-)
-"""The data types of `ECORE`, by name. Every other name there is a class: EObject, EClass and so on."""
+ANYTHING = TypeName(ECORE, "EObject")
+"""The type whose references hold objects of every class."""

@@ -15,7 +15,7 @@ from neomodel.amendments import Amendment, Drop, Include
 from neomodel.errors import Conflict, ObjectNotFound
 from neomodel.kinds import EFeature
 from neomodel.states import Stored
-from neomodel.unstored import UNSET, Gone, Transient
+from neomodel.unstored import UNSET, Gone, InMemory, Transient
 
 if TYPE_CHECKING:
     from neomodel.objects import Element
@@ -51,7 +51,7 @@ def lies_in(child: "Element", parent: "Element", feature: EFeature) -> bool:
     state, home = child._neo, parent._neo
     if isinstance(home, Stored) and home.edit is not None and feature.column in home.edit.cells:
         return may_hold(home, child) and holds(parent, feature, child)
-    if isinstance(state, Transient):
+    if isinstance(state, InMemory):
         return state.place == (parent, feature)
     if not isinstance(state, Stored) or not isinstance(home, Stored) or state.model is not home.model:
         return False

@@ -5,6 +5,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from neomodel import ids, layout
+from neomodel.always import known
 from neomodel.checks import checked
 from neomodel.cohorts import Origin
 from neomodel.collections import FeatureList
@@ -13,18 +14,18 @@ from neomodel.errors import InvalidValue
 from neomodel.kinds import EClass, EFeature
 from neomodel.long_cells import MANY, in_parts, tokens_in
 from neomodel.long_lists import LongList
+from neomodel.metamodel import ANYTHING
 from neomodel.mirrors import drop_tokens
 from neomodel.naming import key_part, new_oid
 from neomodel.newcomers import Newcomer
 from neomodel.objects import Element, Unloaded, unload
-from neomodel.packages import ANYTHING
 from neomodel.packed import PackedRow, pack
 from neomodel.roots import ROOT_KIND, ROOTS, RootState
 from neomodel.row_access import PAGE, RowAccess
 from neomodel.states import Stored, encode, together
 from neomodel.stores import Mutation, Row
 from neomodel.stores.base import ORDERED
-from neomodel.unstored import Elsewhere, Gone, Transient
+from neomodel.unstored import Elsewhere, Gone, Known, Transient
 
 if TYPE_CHECKING:
     from neomodel.repository import Repository
@@ -158,7 +159,7 @@ class Model(RowAccess):
     def resolve(self, token: str, met: Origin) -> Element:
         """The object a row refers to, in this model or another of the repository; or of a file that is in none."""
         if token.startswith(ids.ELSEWHERE):
-            return _with(Unloaded, Elsewhere(token))
+            return known(token) or _with(Unloaded, Elsewhere(token))
         name, oid = ids.split_ref(token)
         home = self if name is None else self.repository.opened(name, self)
         return home.element(oid, met=met if home is self else (None, *met[1:]))
@@ -166,6 +167,8 @@ class Model(RowAccess):
     def token(self, target: Element, feature: EFeature, *, beside: str) -> str:
         """What a row of this model holds to refer to `target`. One that is not stored yet gets its id now."""
         state = target._neo
+        if isinstance(state, Known):
+            return state.deleted
         if isinstance(state, Gone):
             raise InvalidValue(str(feature), target, "an object that is still there")
         if isinstance(state, Transient):

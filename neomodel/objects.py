@@ -4,7 +4,8 @@ An object whose row is not known yet is `Unloaded`. Whatever is asked of it, its
 then it is of its own class; nothing but `type()` can tell that it was not before.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from neomodel import changes, ids, subtrees
@@ -12,7 +13,6 @@ from neomodel.checks import checked, several
 from neomodel.collections import FeatureList, targets
 from neomodel.errors import FeatureNotFound, InvalidValue, ObjectNotFound, near
 from neomodel.kinds import EClass, EFeature
-from neomodel.metamodel import ECORE
 from neomodel.mirrors import current
 from neomodel.states import Stored
 from neomodel.timelines import Timeline
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from neomodel.model import Model
 
 _SHOWN = 60  # characters of a value in a repr
+_NOTHING: Mapping[str, property] = MappingProxyType({})
 _RECORD = "record or retract entries"
 
 
@@ -295,15 +296,15 @@ def accesses(kind: EClass) -> dict[str, Access]:
     return {f.name: Access(f) for f in kind.features.values() if f.name not in _RESERVED and not f.computed}
 
 
-def build(kind: EClass) -> type[Any]:
-    """A Python class for a class that no Python code declares."""
+def build(kind: EClass, computed: Mapping[str, property] = _NOTHING) -> type[Any]:
+    """A Python class for a class that no Python code declares; `computed` has what its volatile features read as."""
     body = {"__slots__": (), "__module__": kind.ePackage.name, "__qualname__": kind.name, "eClass": kind}
-    return type(kind.name, _bases(kind), body | accesses(kind))
+    return type(kind.name, _bases(kind), {**body, **accesses(kind), **computed})
 
 
 def _bases(kind: EClass) -> tuple[type[Any], ...]:
     """The Python classes of the super types, so far as Python can line them up; Ecore takes them in any order."""
-    parents = [parent.python for parent in kind.eSuperTypes if parent.ePackage.nsURI != ECORE]
+    parents = [parent.python for parent in kind.eSuperTypes]
     nearest = [p for p in dict.fromkeys(parents) if not any(o is not p and issubclass(o, p) for o in parents)]
     for bases in (nearest, nearest[::-1]):
         try:

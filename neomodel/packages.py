@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from neomodel.ecore_package import ecore_package
 from neomodel.errors import FeatureNotFound, InvalidModel, near
 from neomodel.kinds import EClass, EClassifier, EDataType, EEnum
-from neomodel.metamodel import ECORE, ECORE_DATA_TYPES, Class, Classifier, DataType, Enum, Package, TypeName
+from neomodel.metamodel import ECORE, Class, Classifier, DataType, Enum, Package, TypeName
 
 Find = Callable[[str], "EPackage"]
 Build = Callable[[EClass], type[Any]]
@@ -83,39 +84,13 @@ def link(value: Package, find: Find, build: Build, python: dict[str, Any] | None
     return package
 
 
-_ECORE_CLASSES = (
-    "EAnnotation",
-    "EAttribute",
-    "EClass",
-    "EClassifier",
-    "EDataType",
-    "EEnum",
-    "EEnumLiteral",
-    "EFactory",
-    "EGenericType",
-    "EModelElement",
-    "ENamedElement",
-    "EObject",
-    "EOperation",
-    "EPackage",
-    "EParameter",
-    "EReference",
-    "EStringToStringMapEntry",
-    "EStructuralFeature",
-    "ETypeParameter",
-    "ETypedElement",
-)
-ANYTHING = TypeName(ECORE, "EObject")
-"""The type whose references hold objects of every class."""
-
-
 def ecore() -> EPackage:
-    """Ecore's own package: its data types, and its classes as types that references may have."""
+    """Ecore's own package. Its classes have objects as others have: `objects` lets it build Python classes for them."""
     return _ECORE
 
 
-def _no_instances(kind: EClass) -> type[Any]:
-    raise InvalidModel(str(kind), "classes of Ecore itself have no objects here")
+def _not_yet(kind: EClass) -> type[Any]:
+    raise InvalidModel(str(kind), "it has no objects until neomodel is imported")
 
 
 def _no_other(ns_uri: str) -> EPackage:
@@ -127,16 +102,4 @@ def _classifier(value: Classifier, package: EPackage) -> EClassifier:
     return made(value, package)
 
 
-_ECORE = EPackage(
-    Package(
-        "ecore",
-        ECORE,
-        classifiers=[
-            *(DataType(name) for name in sorted(ECORE_DATA_TYPES)),
-            *(Class(name, abstract=True) for name in _ECORE_CLASSES),
-        ],
-    ),
-    _no_other,
-    _no_instances,
-    python={},
-)
+_ECORE = EPackage(ecore_package(), _no_other, _not_yet, python={})

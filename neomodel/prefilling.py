@@ -10,9 +10,8 @@ from typing import Any
 
 from neomodel import ids, layout
 from neomodel.cohorts import Cohort
-from neomodel.metamodel import TypeName
+from neomodel.metamodel import ANYTHING, TypeName
 from neomodel.model import Model
-from neomodel.packages import ANYTHING
 from neomodel.packed import PackedRow, packed
 from neomodel.row_access import PAGE
 from neomodel.stores import Row

@@ -24,10 +24,10 @@ from neomodel.errors import (
     near,
 )
 from neomodel.kinds import EClass
-from neomodel.metamodel import Class, Package
+from neomodel.metamodel import ECORE, Class, Package
 from neomodel.model import Model
 from neomodel.objects import build
-from neomodel.packages import EPackage, link
+from neomodel.packages import EPackage, ecore, link
 from neomodel.registry import Registry
 from neomodel.stores import Store, open_store
 from neomodel.stores.wrappers import Caching
@@ -106,7 +106,7 @@ class Repository:
         for value, package in [*zip(values, given, strict=True), *((value, None) for value in read)]:
             self._use(package if isinstance(package, EPackage) else self._linked(value))
         shown = [value for value in read if _has_classes(value)] or read
-        found = [self._packages[value.ns_uri] for value in (*values, *shown)]
+        found = [self.metamodel(value.ns_uri) for value in (*values, *shown)]
         return found[0] if len(found) == 1 else found
 
     def _read(
@@ -127,7 +127,9 @@ class Repository:
     def metamodel(self, ns_uri: str) -> EPackage:
         """The package of that namespace. Read from the store when first asked for; `MetamodelNotFound` if not there."""
         found = self._packages.get(ns_uri)
-        if found is None:
+        if found is None and ns_uri == ECORE:
+            found = self._packages[ns_uri] = ecore()
+        elif found is None:
             value = self.registry.load(ns_uri)
             declared = DECLARED.get(value.ns_uri)
             same = declared is not None and declared.value == value
@@ -162,7 +164,7 @@ class Repository:
             for model in list(self._open.values()):
                 if model.as_of is None:
                     model.forget_classes()
-        self._packages |= {part.nsURI: part for part in package.with_subpackages()}
+        self._packages |= {part.nsURI: part for part in package.with_subpackages() if part.nsURI != ECORE}
 
     # models
 

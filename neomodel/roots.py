@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 from neomodel import ids, layout
 from neomodel.kinds import EClass
 from neomodel.long_cells import is_long, tokens_in
-from neomodel.metamodel import MANY, Class, Package, Reference
+from neomodel.metamodel import ANYTHING, MANY, Class, Package, Reference
 from neomodel.objects import build
-from neomodel.packages import ANYTHING, ecore, link
+from neomodel.packages import ecore, link
 from neomodel.packed import PackedRow, pack
 from neomodel.states import Stored
 from neomodel.stores import Row

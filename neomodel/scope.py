@@ -1,13 +1,15 @@
 """Classifiers found by name across packages, and what a class has by inheritance.
 
-Ecore's own types, and those of XML, are always there. Ecore's data types are those of `ECORE_DATA_TYPES`; every other
-name of its namespace is a class, which has the features of the Ecore that is in scope, or none.
+Ecore's own types, and those of XML, are always there.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 
-from neomodel.metamodel import ECORE, ECORE_DATA_TYPES, Class, Classifier, DataType, Feature, Package, TypeName
+from neomodel.ecore_package import ecore_package
+from neomodel.metamodel import ANYTHING, ECORE, Class, Classifier, Feature, Package, TypeName
 from neomodel.xmltype import XML_TYPE, xml_type
+
+_ALWAYS = {ECORE: ecore_package, XML_TYPE: xml_type}
 
 Known = Callable[[str], Package | None]
 """Gives the package of that ns_uri, a root or a sub-package, from wherever it is kept; None if it isn't."""
@@ -26,17 +28,16 @@ class Scope:
     def __init__(self, packages: Iterable[Package], known: Known = unknown) -> None:
         self._packages = {package.ns_uri: package for root in packages for package in root.with_subpackages()}
         self._known = known
+        self._found: dict[TypeName, Classifier | None] = {}
 
     def classifier(self, type_: TypeName) -> Classifier | None:
         """The classifier of that name, None if there is none."""
-        if type_.ns_uri == ECORE and type_.name in ECORE_DATA_TYPES:
-            return DataType(type_.name)
-        package = self._packages.get(type_.ns_uri) or self._known(type_.ns_uri)
-        if package is None and type_.ns_uri == XML_TYPE:
-            package = xml_type()
-        if package is not None:
-            return package.classifier(type_.name)
-        return Class(type_.name) if type_.ns_uri == ECORE else None
+        if type_ not in self._found:
+            package = self._packages.get(type_.ns_uri) or self._known(type_.ns_uri)
+            if package is None and type_.ns_uri in _ALWAYS:
+                package = _ALWAYS[type_.ns_uri]()
+            self._found[type_] = package.classifier(type_.name) if package is not None else None
+        return self._found[type_]
 
     def lineage(self, type_: TypeName) -> Iterator[tuple[TypeName, Class]]:
         """The class, then all its super types there are, each once, those named first before the others."""
@@ -78,6 +79,6 @@ class Scope:
 
     def conforms(self, type_: TypeName, to: TypeName) -> bool:
         """Whether every object of the one class is one of the other."""
-        if to in (TypeName(ECORE, "EObject"), type_):
+        if to in (ANYTHING, type_):
             return True
         return any(to in found.supers for _, found in self.lineage(type_))

@@ -1,4 +1,4 @@
-"""Objects that have no row: those in memory only, those that were deleted, those of files that nobody imported."""
+"""Objects that have no row: those in memory only, those that were deleted, and those outside of all models."""
 
 import enum
 from collections.abc import Iterable, Mapping
@@ -31,17 +31,13 @@ Place = tuple["Element", EFeature]
 """A container and the feature by which it holds a child."""
 
 
-class Transient:
-    """An object in memory only, with hard references to others. `oid` is the id it will have, once that is known."""
+class InMemory:
+    """What holds hard references to other objects."""
 
-    __slots__ = ("kind", "oid", "place", "values")
-    model: "Model | None" = None
-
-    def __init__(self, kind: EClass, oid: str | None = None) -> None:
-        self.kind = kind
-        self.oid = oid
-        self.place: Place | None = None
-        self.values: dict[str, Any] = {}
+    __slots__ = ()
+    kind: EClass
+    place: Place | None
+    values: dict[str, Any]
 
     @property
     def container(self) -> "Element | None":
@@ -57,6 +53,19 @@ class Transient:
 
     def targets(self, tokens: "Iterable[Element]", feature: EFeature) -> "list[Element]":  # noqa: ARG002
         return list(tokens)
+
+
+class Transient(InMemory):
+    """An object in memory only. `oid` is the id it will have, once that is known."""
+
+    __slots__ = ("kind", "oid", "place", "values")
+    model: "Model | None" = None
+
+    def __init__(self, kind: EClass, oid: str | None = None) -> None:
+        self.kind = kind
+        self.oid = oid
+        self.place = None
+        self.values = {}
 
     def token(self, target: "Element", feature: EFeature) -> Any:  # noqa: ARG002  as `Stored` has it
         return target
@@ -94,6 +103,25 @@ class Elsewhere(Gone):
     __slots__ = ()
 
     def __getattr__(self, name: str) -> Any:
-        uri, fragment = ids.split_elsewhere(self.deleted)
+        uri, fragment, _ = ids.split_elsewhere(self.deleted)
         where = f"{uri}#{fragment}" if fragment else uri
         raise ObjectNotFound(where, "its file was not imported", "import that into the same model, too (--add)")
+
+
+class Known(InMemory, Elsewhere):
+    """An object of a metamodel that is always there: it is read as others are, and never changed."""
+
+    __slots__ = ("kind", "place", "values")
+    oid = None
+
+    def __init__(self, token: str, kind: EClass) -> None:
+        super().__init__(token)
+        self.kind = kind
+        self.place = None
+        self.values = {}
+
+    def where(self) -> str:
+        return "#".join(ids.split_elsewhere(self.deleted)[:2])
+
+    def __getattr__(self, name: str) -> Any:
+        raise ObjectNotFound(self.where(), "it is always there, but in no model", "make an object of your own")

@@ -8,7 +8,7 @@ from neomodel.errors import InvalidValue
 from neomodel.kinds import EClass
 from neomodel.metamodel import ECORE, Class, Package
 from neomodel.objects import build
-from neomodel.packages import EPackage, link
+from neomodel.packages import EPackage, ecore, link
 
 if TYPE_CHECKING:
     from neomodel.repository import Repository
@@ -22,7 +22,7 @@ class Vintage:
         self._repository = repository
         self._at = at
         self._values: dict[str, Package] = {}
-        self._packages: dict[str, EPackage] = {}
+        self._packages: dict[str, EPackage] = {ECORE: ecore()}
 
     def kind(self, ns_uri: str, name: str) -> EClass:
         """The class that had that name, or `InvalidValue`."""

@@ -14,9 +14,8 @@ from pyspark.sql import SparkSession
 
 from neomodel.errors import InvalidValue
 from neomodel.kinds import EClass
-from neomodel.metamodel import TypeName
+from neomodel.metamodel import ANYTHING, TypeName
 from neomodel.model import Model
-from neomodel.packages import ANYTHING
 from neomodel.prefilling import ROWS, prefilled
 from neomodel.times import STABLE, Time
 from spark.partitions import Part, parts_of

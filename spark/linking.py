@@ -17,10 +17,8 @@ from neomodel.errors import InvalidValue
 from neomodel.kinds import EClass, EFeature
 from neomodel.long_cells import is_long
 from neomodel.long_lists import LongList, Splice
-from neomodel.metamodel import ECORE
 from neomodel.mirrors import adjust, mirror
 from neomodel.model import Model
-from neomodel.packages import ANYTHING
 from neomodel.roots import ROOT_KIND
 from neomodel.states import encode, together
 from neomodel.stores import VERSION, Mutation, Row
@@ -313,7 +311,7 @@ class Linking:
 
 def _takes(feature: EFeature, kind: EClass) -> bool:
     expected = feature.eType
-    return expected.type_name == ANYTHING or expected.ePackage.nsURI == ECORE or expected.type_name in kind.names
+    return isinstance(expected, EClass) and expected.takes(kind)
 
 
 def _local(tokens: list[str], name: str, where: str) -> list[str]:

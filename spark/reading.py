@@ -17,8 +17,8 @@ from pyspark.sql.types import StructType
 
 from neomodel import ids, layout
 from neomodel.kinds import EClass
+from neomodel.metamodel import ANYTHING
 from neomodel.model import Model
-from neomodel.packages import ANYTHING
 from neomodel.stores import Row
 from spark.columns import Column, Page, columns_of, schema_of
 from spark.filters import Conditions

@@ -27,6 +27,7 @@ LAYERS = (
     ("neomodel.codecs", "neomodel.ids", "neomodel.cluster"),
     (
         "neomodel.metamodel",
+        "neomodel.ecore_package",
         "neomodel.xmltype",
         "neomodel.metamodel_json",
         "neomodel.scope",
@@ -52,8 +53,9 @@ LAYERS = (
         "neomodel.row_access",
     ),
     ("neomodel.changes", "neomodel.subtrees", "neomodel.leaving", "neomodel.storing", "neomodel.collections"),
-    ("neomodel.objects", "neomodel.timelines", "neomodel.declare", "neomodel.editing"),
+    ("neomodel.objects", "neomodel.timelines", "neomodel.ecore_classes", "neomodel.declare", "neomodel.editing"),
     (
+        "neomodel.always",
         "neomodel.roots",
         "neomodel.model",
         "neomodel.vintages",

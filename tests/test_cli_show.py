@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 import neomodel as nm
+from neomodel import ids
 from neomodel.cli import main, show
+from neomodel.stores import Mutation
 from neomodel.stores.wrappers import Counting
 from tests.cli_fixture import library
 
@@ -101,6 +103,14 @@ def test_a_reference_to_another_model_names_it(city: nm.Model, repository: nm.Re
 
     repository.drop("other")
     assert "  sequel -> @other/far  (missing)\n" in run("show", "city", "id2")
+
+
+def test_a_reference_to_a_file_that_was_not_imported_names_it(city: nm.Model, run: Any) -> None:
+    city.table.put_many([Mutation(b"id2", {b"p:sequel": ids.elsewhere("far.xmi", "//@books.0").encode()})])
+
+    assert "  sequel -> far.xmi#//@books.0  (in no model)\n" in run("show", "city", "id2")
+    found = json.loads(run("show", "city", "id2", "--json"))["objects"][0]["references"]
+    assert found == {"sequel": {"uri": "far.xmi#//@books.0"}}
 
 
 def test_of_many_references_the_first_five_are_shown(city: nm.Model, ann: str, run: Any) -> None:

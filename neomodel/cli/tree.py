@@ -148,6 +148,8 @@ class Target:
     kind: EClass | None = None
     """None if it can't be read."""
     names: dict[EFeature, Any] = attrs.field(factory=dict)
+    uri: str | None = None
+    """Where it is, of one that is in no model."""
 
 
 def targets(model: Model, tokens: Iterable[str]) -> dict[str, Target]:
@@ -168,6 +170,8 @@ def targets(model: Model, tokens: Iterable[str]) -> dict[str, Target]:
 
 
 def _target(token: str, element: Element | None) -> Target:
+    if token.startswith(ids.ELSEWHERE):
+        return Target(token, None, uri="#".join(ids.split_elsewhere(token)[:2]))
     model, oid = ids.split_ref(token)
     state: Stored | None = element._neo if element is not None and isinstance(element._neo, Stored) else None
     if state is None or state.row is None:

@@ -48,6 +48,8 @@ def _held(feature: EFeature, found: list[Target]) -> Any:
 
 
 def _target(target: Target) -> dict[str, Any]:
+    if target.uri is not None:
+        return {"uri": target.uri}
     made: dict[str, Any] = {"id": target.oid} if target.row is None else {**_class(target.row), "id": target.oid}
     if target.model is not None:
         made["model"] = target.model

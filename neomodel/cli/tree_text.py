@@ -82,6 +82,8 @@ def _references(feature: EFeature, found: list[Target], total: int, indent: str)
 
 
 def _described(target: Target) -> str:
+    if target.uri is not None:
+        return f"{visible(target.uri)}  (in no model)"
     oid = visible(ids.ref(target.oid, target.model))
     if target.row is None:
         return f"{oid}  (missing)"

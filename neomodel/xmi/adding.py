@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
-from urllib.parse import unquote
 
 import attrs
 
@@ -19,7 +18,7 @@ from neomodel.stores import Mutation
 from neomodel.xmi.completing import Completing
 from neomodel.xmi.earlier import matching, waiting, waiting_cell
 from neomodel.xmi.frames import Work
-from neomodel.xmi.links import plain_path
+from neomodel.xmi.links import named
 from neomodel.xmi.spool import Spool
 
 _PAGE = 250
@@ -95,14 +94,11 @@ class Adding:
                         self._work.adopted[found[1:]] = state.oid, shape.number, slot.number, where
 
     def _target(self, token: str) -> str | None:
-        uri, fragment = ids.split_elsewhere(token)
+        uri, fragment, _ = ids.split_elsewhere(token)
         number = matching(uri, "", self._work.files.paths)
         if number is None:
             return None
-        prefix, fragment = self._work.files.prefix(number), unquote(fragment)
-        return self._completing.target(
-            prefix + plain_path(fragment) if fragment[:1] in ("/", "") else f"{prefix}#{fragment}"
-        )
+        return self._completing.target(self._work.files.prefix(number) + named(fragment))
 
     def list_roots(self, oids: Iterator[str]) -> None:
         """Let the model have these roots."""

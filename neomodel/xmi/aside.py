@@ -9,7 +9,7 @@ from neomodel.kinds import EClass
 from neomodel.stores import Row
 from neomodel.xmi import escaping
 
-_TEXT, _ELEMENT, _VALUE = "#text", "element", "value"
+_TEXT, _ELEMENT, _VALUE, _FEATURE = "#text", "element", "value", "feature"
 
 
 class Aside:
@@ -22,9 +22,14 @@ class Aside:
         """For `kept`."""
         self.outdated = 0
         """How many values are not written, since their features have others by now."""
+        self.spellings: list[dict[str, str]] = []
+        """How features are written, of a whole file."""
         entries = _entries(row)
         often = Counter(entry["attribute"] for entry in entries if "attribute" in entry)
         for entry in entries:
+            if _FEATURE in entry:
+                self.spellings.append(entry)
+                continue
             if _ELEMENT in entry:
                 self.contents.append((_ELEMENT, "", entry[_ELEMENT]))
                 continue
@@ -60,4 +65,4 @@ def _entries(row: Row) -> list[dict[str, str]]:
 def _is_entry(entry: Any) -> bool:
     if not isinstance(entry, dict) or not all(isinstance(one, str) for one in entry.values()):
         return False
-    return _ELEMENT in entry or {"attribute", _VALUE} <= entry.keys()
+    return _ELEMENT in entry or _FEATURE in entry or {"attribute", _VALUE} <= entry.keys()

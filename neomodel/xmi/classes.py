@@ -5,7 +5,7 @@ from collections.abc import Callable
 from neomodel import ids
 from neomodel.errors import InvalidFile, near
 from neomodel.kinds import EClass
-from neomodel.metamodel import ECORE
+from neomodel.metamodel import ANYTHING
 from neomodel.naming import key_part
 from neomodel.xmi.shapes import Shape, Shapes, Slot, read_value
 from neomodel.xmi.source import XMI, XSI, Source
@@ -29,7 +29,7 @@ class Classes:
         """The class of what a feature holds if nothing is said of it."""
         if slot.usual is None:
             kind = slot.feature.eType
-            if kind.ePackage.nsURI == ECORE:
+            if kind.type_name == ANYTHING:
                 raise self._source.fault(f"{slot.feature} may hold objects of every class; say which by xsi:type")
             slot.usual = self._shapes.of(self._usable(kind))
         return slot.usual
@@ -76,10 +76,6 @@ class Classes:
         """The error that there is no such class."""
         prefix, _, local = said.strip().rpartition(":")
         uri = (self._source.namespace(prefix) or "") if uri is None else uri
-        if uri == ECORE:
-            return self._source.fault(
-                f"{said} is a class of Ecore itself: the file holds a metamodel; read it with `neomodel register`"
-            )
         if not self._shapes.knows(uri):
             where = f"the namespace {uri!r}" if uri else "no namespace"
             return self._source.fault(

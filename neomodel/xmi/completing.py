@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from neomodel import ids, layout
+from neomodel.always import known
 from neomodel.errors import InvalidFile
 from neomodel.stores import Cells
 from neomodel.xmi.earlier import MARK
@@ -88,7 +89,7 @@ class Completing:
 
     def _note(self, oid: str, slot: Slot, texts: list[str], tokens: list[str]) -> None:
         """Note what has to be looked after when the row is written."""
-        if any(token.startswith(ids.ELSEWHERE) for token in tokens):
+        if any(token.startswith(ids.ELSEWHERE) and known(token) is None for token in tokens):
             self._work.wait(oid)
         if slot.pair is not None and self._work.earlier is not None:
             for text, found in zip(texts, tokens, strict=True):
@@ -105,14 +106,14 @@ class Completing:
                 raise self._fault(file, line, reason)
             return found[1:]
         if text[:1] == MISSING:
-            return token(text)
+            return token(text, slot.feature.eType.type_name)
         fragment = self._work.files.fragment(text)
         reason = f"{slot.feature} refers to {fragment!r}, which is not there"
         if not self._work.lenient:
             raise self._fault(file, line, reason)
         if told:
             self._work.notices.add(self._sources[file].file, line, f"{reason}; the reference is kept as it is")
-        return token(f"{MISSING}{self._sources[file].path.name}#{fragment}")
+        return token(f"{MISSING}{self._sources[file].path.name}#{fragment}", slot.feature.eType.type_name)
 
     def _check_container(self, slot: Slot, oid: str, texts: list[str], cells: Cells, file: int, line: int) -> None:
         """What a child says of its container has to be so."""

@@ -12,6 +12,7 @@ from neomodel.stores import Row
 from neomodel.xmi import escaping
 from neomodel.xmi.aside import Aside, kept
 from neomodel.xmi.forms import Form, Part, Prefixes, Sort
+from neomodel.xmi.spellings import Spellings
 
 if TYPE_CHECKING:
     from neomodel.model import Model
@@ -61,6 +62,9 @@ class Contents:
         """How many timelines were left out."""
         self.open: list[EFeature] = []
         """The features whose elements were left open, by their numbers."""
+        self.spellings = Spellings()
+        self.encoded = False
+        """Whether attributes were left open that may refer to other files."""
         self._numbers: dict[EFeature, int] = {}
         self._model = model
         self._add = writing.add
@@ -162,6 +166,8 @@ class Contents:
                     yield self.opened(feature, inner, token)
         elif sort is Sort.VALUE:
             yield b"%b<%b>%b</%b>" % (inner, part.name, escaping.text(part.raw(cell) or b""), part.name)
+        elif sort is Sort.TEXT:
+            yield escaping.text(part.raw(cell) or b"")
         elif sort is Sort.VALUES:
             to_text = feature.codec.to_text
             for value in self._entries(part, cell, key, row):

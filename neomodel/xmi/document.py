@@ -2,7 +2,8 @@
 
 What is left open stands between control characters, which no document has. ``01 name 02 tokens 03`` is an attribute
 with references; without a name, some of those of one. ``01 04 number 05 space 02 token 03`` is an element of its own,
-where `number` tells the feature. ``06`` is where the namespaces of the first root go.
+where `number` tells the feature. ``01 07 name 02 tokens 03`` is an attribute as Ecore's own objects have it. ``06`` is
+where the namespaces of the first root go.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ from neomodel.xmi.contents import PIECES, Contents, Late, Writing
 from neomodel.xmi.forms import Form, Part, Prefixes, Sort
 from neomodel.xmi.fragments import Fragments
 from neomodel.xmi.source import DEPTH
+from neomodel.xmi.spellings import Spellings
 
 if TYPE_CHECKING:
     from neomodel.model import Model
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 _NOTHING: Iterator[Page] = iter(())
 _NO_ASIDE = Aside({})
 _UNUSUAL = b"\0@\xff"  # what cells begin with that hold no reference, one to elsewhere, or a long list
+_NO_LIST = b"\0\xff"
 _INDENTED = 50  # levels; beyond, the space would be more than the text
 _SPACES = [b"\n" + b"  " * depth for depth in range(_INDENTED)]
 
@@ -34,11 +37,13 @@ _SPACES = [b"\n" + b"  " * depth for depth in range(_INDENTED)]
 class Element(Frame):
     """An object whose tag is open."""
 
-    __slots__ = ("depth", "end", "inner", "outer", "path")
+    __slots__ = ("depth", "end", "inner", "names", "outer", "path")
 
     def __init__(self, key: bytes, pages: Iterator[Page], path: bytes, depth: int) -> None:
         super().__init__(key, pages)
         self.path = path
+        self.names: set[bytes] = set()
+        """Those by which paths lead to what it contains."""
         self.depth = depth
         self.inner = _SPACES[depth] if depth < _INDENTED else _SPACES[-1]
         """What comes before each element in it."""
@@ -83,6 +88,7 @@ class Document(Walk):
         key = ids.ROOT.encode()
         row = self.rows.get(key)
         aside = self._aside(key, row, None)
+        self.contents.spellings = Spellings(aside.spellings)
         self.wrapped = bool(aside.contents) or sum(len(page) for page in pages_of(self.model, key, row, ROOTS)) != 1
         self.walk(Element(key, self.children(key, row, ROOT_KIND), b"", int(self.wrapped)))
         self.wrapped = bool(aside.contents) or self.roots != 1
@@ -104,6 +110,8 @@ class Document(Walk):
         if parent.path:
             segment = self._segments.get(feature) or self._segment(feature)
             path = b"%b%b%d" % (parent.path, segment, parent.number) if feature.many else parent.path + segment
+            if form.of_ecore and (step := form.step(row, parent.names)) is not None:
+                path = parent.path + step
             out.append(form.starts.get(feature) or form.start(feature))
         else:
             path = b"/%d" % parent.number
@@ -123,8 +131,8 @@ class Document(Walk):
             raise self._unwritable(f"what is in object {self._where(key)}", f"it lies more than {DEPTH} levels deep")
         out.append(b">")
         element = Element(key, _NOTHING, path, parent.depth + 1)
-        element.end = b"</%b>" % (feature.tag if parent.path else form.root())
-        if mapped:
+        element.end = b"</%b>" % (form.tag(feature) if parent.path else form.root())
+        if mapped or form.text:
             element.inner = b""  # space would be text
         else:
             element.outer = parent.inner
@@ -160,7 +168,7 @@ class Document(Walk):
         self.out.append(self.contents.opened(feature, parent.inner, token))
 
     def _formed(self, name: tuple[bytes, bytes], row: Row) -> Form:
-        form = self._forms[name] = Form(self.model.kind_of(row), self._prefixes)
+        form = self._forms[name] = Form(self.model.kind_of(row), self._prefixes, self.contents.spellings)
         return form
 
     def _segment(self, feature: EFeature) -> bytes:
@@ -191,10 +199,10 @@ class Document(Walk):
             _, sort, tag, opening, raw, feature = part
             if not opening:
                 late.append((part, cell))
-            elif sort == 0:  # a value
+            elif sort == 0 or sort == 6:  # a value
                 try:
                     value = raw(cell)
-                    if value is None:
+                    if value is None or (sort and value.strip()):  # text that is none would not be read
                         late.append((part, cell))
                     else:
                         out.append(opening)
@@ -202,6 +210,9 @@ class Document(Walk):
                         out.append(b'"')
                 except ValueError as exc:
                     raise self._fault(key, feature, cell, exc) from exc
+            elif sort == 1 and form.of_ecore and cell[:1] not in _NO_LIST:
+                self.contents.encoded = True
+                out.append(b"\1\7%b\2%b\3" % (tag, cell))
             elif sort == 1 and cell[:1] not in _UNUSUAL and b",@" not in cell:  # references
                 out.append(b"\1%b\2%b\3" % (tag, cell))
             else:

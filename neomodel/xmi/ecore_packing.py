@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
+from neomodel.ecore_package import ECORE_DATA_TYPES
 from neomodel.errors import InvalidModel
 from neomodel.metamodel import (
     ECORE,
-    ECORE_DATA_TYPES,
     Annotation,
     Attribute,
     Class,

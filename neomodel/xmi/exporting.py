@@ -69,7 +69,7 @@ def export_xmi(
         )
         directory = Directory(fragments, alone=False)
         places = Places(document.model, directory, suffix=".xmi", own_ids=own_ids)
-        resolver = Resolver(places, prefixes, document.contents.open)
+        resolver = Resolver(places, prefixes, document.contents)
         try:
             document.write()
             directory.alone = document.roots == 1

@@ -6,7 +6,8 @@ from typing import IO
 
 from neomodel.kinds import EClass, EFeature
 from neomodel.xmi import escaping
-from neomodel.xmi.forms import Form, Prefixes
+from neomodel.xmi.contents import Contents
+from neomodel.xmi.forms import Prefixes
 from neomodel.xmi.places import ELSEWHERE, Places
 
 _CHUNK = 1 << 20
@@ -30,24 +31,26 @@ def pieces(body: IO[bytes]) -> Iterator[bytes]:
 class Resolver:
     """Fills in what a document left open. What leads to nothing is left out, and counted."""
 
-    def __init__(self, places: Places, prefixes: Prefixes, features: list[EFeature]) -> None:
+    def __init__(self, places: Places, prefixes: Prefixes, contents: Contents) -> None:
         self.references = 0
         self.lost = 0
         self.example = b""
         """One of those that lead to nothing."""
         self._places = places
-        self._features = features
+        self._contents = contents
         self._prefixes = prefixes
-        self._forms: dict[EClass, Form] = {}
         self._known: dict[bytes, bytes] = {}
 
     def declare(self, body: IO[bytes]) -> None:
-        """Know the namespaces of all that will be filled in. Costs nothing unless elements were left open."""
-        for piece in pieces(body) if self._features else ():
+        """Know the namespaces of all that will be filled in. Costs nothing unless classes may be told."""
+        for piece in pieces(body) if self._contents.open or self._contents.encoded else ():
             self._look_up(piece)
-            for found in _OPEN.finditer(piece):
-                if found[1][:1] == b"\4":
-                    self._element(found[1], found[2])
+            for head, tokens in _OPEN.findall(piece):
+                if head[:1] == b"\4":
+                    self._element(head, tokens)
+                elif head[:1] == b"\7":
+                    for token in tokens.split(b","):
+                        self._encoded(token)
 
     def filled(self, piece: bytes) -> bytes:
         """The text with everything filled in."""
@@ -62,6 +65,8 @@ class Resolver:
             tokens.update(found.split(b","))
             if head[:1] == b"\4":
                 typed.add(found)
+            elif head[:1] == b"\7" and b"@" in found:
+                typed.update(found.split(b","))
         self._places.look_up(tokens, typed)
         self._known = {token: escaping.attribute(found) for token, found in self._places.known.items()}
 
@@ -72,9 +77,13 @@ class Resolver:
             self._count(tokens, 1 if filled else 0, 1)
             return filled
         known = self._known
-        if b"," in tokens:
+        if head[:1] == b"\7" or b"," in tokens:
             asked = tokens.split(b",")
-            there = [known[token] for token in asked if token in known]
+            if head[:1] == b"\7":
+                head = head[1:]
+                there = [self._encoded(token) for token in asked if token in known]
+            else:
+                there = [known[token] for token in asked if token in known]
             self._count(tokens, len(there), len(asked))
             text = b" ".join(there)
         else:
@@ -91,22 +100,41 @@ class Resolver:
     def _element(self, head: bytes, token: bytes) -> bytes:
         """An element that leads to an object, here or elsewhere; nothing if there is none."""
         number, _, inner = head[1:].partition(b"\5")
-        feature = self._features[int(number)]
+        feature = self._contents.open[int(number)]
         if token not in self._known:
             return b""
+        told = self._class(token)
         kind = _stand_in(feature) if token[:2] == ELSEWHERE else self._places.kinds.get(token)
-        href = b"%b#%b" % (escaping.quoted(self._places.file(token)), self._known[token])
         expected = feature.eType
-        told = b""
-        if kind is not None and kind.type_name != expected.type_name and getattr(expected, "abstract", False):
-            told = self._form(kind).type()
-        return b'%b<%b%b href="%b"/>' % (inner, escaping.name(feature.name), told, href)
+        if told is None and kind is not None and kind is not expected and getattr(expected, "abstract", False):
+            told = self._prefixes.class_name(kind)
+        if told is not None:
+            self._prefixes.instances = True
+            told = b' xsi:type="%b"' % told
+        return b'%b<%b%b href="%b"/>' % (inner, self._name(feature), told or b"", self._href(token))
 
-    def _form(self, kind: EClass) -> Form:
-        form = self._forms.get(kind)
-        if form is None:
-            form = self._forms[kind] = Form(kind, self._prefixes)
-        return form
+    def _encoded(self, token: bytes) -> bytes:
+        """What an attribute of Ecore's own objects has for an object; of one in another file, its class, too."""
+        if token not in self._known:
+            return b""
+        kind = self._places.kinds.get(token) if token[:1] == b"@" else None
+        told = self._class(token) if kind is None else self._prefixes.class_name(kind)
+        href = self._href(token).replace(b" ", b"%20")
+        return href if told is None else b"%b %b" % (told, href)
+
+    def _name(self, feature: EFeature) -> bytes:
+        return escaping.name(self._contents.spellings.name(feature))
+
+    def _href(self, token: bytes) -> bytes:
+        return b"%b#%b" % (escaping.quoted(self._places.file(token)), self._known[token])
+
+    def _class(self, token: bytes) -> bytes | None:
+        """The name of the class that an object of another file is of, if it is known."""
+        said = self._places.said(token) if token[:2] == ELSEWHERE else None
+        if said is None:
+            return None
+        ns_uri, prefix, name = said
+        return self._prefixes.of(ns_uri, prefix) + b":" + escaping.name(name)
 
 
 def _stand_in(feature: EFeature) -> EClass | None:

@@ -1,6 +1,7 @@
 """How the objects of each class are written: their tags, and which cell becomes what."""
 
 import enum
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -8,15 +9,21 @@ from neomodel import codecs, layout
 from neomodel.codecs import Codec
 from neomodel.errors import NotWritable
 from neomodel.kinds import EClass, EEnum, EFeature
+from neomodel.metamodel import ECORE
 from neomodel.packages import EPackage
 from neomodel.stores import Row
 from neomodel.xmi import escaping
 from neomodel.xmi.shapes import FEATURE_MAPS
+from neomodel.xmi.spellings import ELEMENT, TEXT, Spellings
 
 Raw = Callable[[bytes], bytes | None]
 """From the cell of a single value to its text, before it is escaped; None for None."""
 
+_USUAL = Spellings()
 _TAKEN = {"xmi", "xsi"}
+_NAME = layout.column("name")
+_PLAIN = re.compile(rb"[A-Za-z_][\w$-]*")
+"""Names that mean nothing else in a path."""
 _ELEMENTS = {"href", "xmlns"}
 """Features of these names are no attributes: to readers those would mean something else."""
 
@@ -30,6 +37,8 @@ class Sort(enum.IntEnum):
     CHILDREN = 3
     MAP = 4
     TIMELINE = 5
+    TEXT = 6
+    """A value that is the text of its object's element."""
 
 
 class Part(NamedTuple):
@@ -79,26 +88,35 @@ class Prefixes:
 class Form:
     """How the objects of one class are written."""
 
-    def __init__(self, kind: EClass, prefixes: Prefixes) -> None:
+    def __init__(self, kind: EClass, prefixes: Prefixes, spellings: Spellings = _USUAL) -> None:
         self.kind = kind
         self._prefixes = prefixes
-        self.parts = [_part(feature) for feature in kind.features.values() if feature.stored]
+        self._spellings = spellings
+        self.parts = [_part(feature, spellings) for feature in kind.features.values() if feature.stored]
+        self.text = any(part.sort is Sort.TEXT for part in self.parts)
+        """Whether one of its features may be the text of its element."""
         self.starts: dict[EFeature, bytes] = {}
         """What the tag begins with, by the feature that contains the object."""
         self.maps = [part for part in self.parts if part.sort is Sort.MAP]
         identity = next((part for part in self.parts if getattr(part.feature.value, "id", False)), None)
-        self.identity = identity if identity is not None and identity.sort is Sort.VALUE else None
+        self.identity = identity if identity is not None and identity.sort in (Sort.VALUE, Sort.TEXT) else None
         """The attribute that other documents would know the object by."""
+        self.of_ecore = kind.ePackage.nsURI == ECORE
+        """Whether Eclipse has a form of its own for it: paths go by names, and attributes refer to other files, too."""
 
     def start(self, feature: EFeature) -> bytes:
         """Where it is contained by that feature: ``<feature``, and which class it is of, if that has to be said."""
         found = self.starts.get(feature)
         if found is None:
-            found = b"<" + _name(feature.name, str(feature))
+            found = b"<" + self.tag(feature)
             if feature.eType.type_name != self.kind.type_name:
                 found += self.type()
             self.starts[feature] = found
         return found
+
+    def tag(self, feature: EFeature) -> bytes:
+        """The name of its elements by a feature that contains them."""
+        return _name(self._spellings.name(feature), str(feature))
 
     def called(self, row: Row) -> bytes | None:
         """What an object is called in its own file: by its xmi:id, or by its attribute for that."""
@@ -106,6 +124,15 @@ class Form:
         if name is None and self.identity is not None and (cell := row.get(self.identity.column)) is not None:
             return self.identity.raw(cell)
         return name
+
+    def step(self, row: Row, before: set[bytes]) -> bytes | None:
+        """By which name a path leads to an object of Ecore; None for one that has none, or that has not one of its own
+        among its siblings. Those `before` it are known, and so is it from now on."""
+        name = row.get(_NAME, b"")
+        if name in before or not _PLAIN.fullmatch(name):
+            return None
+        before.add(name)
+        return b"/" + name
 
     def type(self) -> bytes:
         """The attribute that tells the class."""
@@ -117,11 +144,16 @@ class Form:
         return self._prefixes.class_name(self.kind)
 
 
-def _part(feature: EFeature) -> Part:
-    name = _name(feature.name, str(feature))
-    sort = _sort(feature)
+def _part(feature: EFeature, spellings: Spellings) -> Part:
+    spelled, form, sort = spellings.name(feature), spellings.form(feature), _sort(feature)
+    name = _name(spelled, str(feature))
     raw = _nothing if feature.reference or feature.many or feature.timeline else raw_of(feature)
-    return Part(feature.column, sort, name, b' %b="' % name if feature.name not in _ELEMENTS else b"", raw, feature)
+    opening = b' %b="' % name if spelled not in _ELEMENTS else b""
+    if sort is Sort.VALUE and form == TEXT:
+        sort = Sort.TEXT
+    if sort is Sort.VALUE and form == ELEMENT:
+        opening = b""
+    return Part(feature.column, sort, name, opening, raw, feature)
 
 
 def _sort(feature: EFeature) -> Sort:

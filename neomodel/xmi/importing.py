@@ -35,6 +35,7 @@ from neomodel.xmi.reading import Reading
 from neomodel.xmi.row_writing import RowWriting
 from neomodel.xmi.shapes import Shapes
 from neomodel.xmi.source import Source
+from neomodel.xmi.spellings import spelled
 from neomodel.xmi.spool import Spool
 
 if TYPE_CHECKING:
@@ -181,6 +182,7 @@ class _Importing:
         completing = self._completing
         for number, source in enumerate(self._sources):
             source.parse(Reading(self.work, source, number))
+        self.work.kept += spelled(slot for shape in self.work.shapes.all for slot in shape.slots)
         if self._adding is not None:
             self._adding.prepare()
         if all(pair.even for pair in self.work.shapes.pairs):

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from neomodel import layout
+from neomodel import ids, layout
+from neomodel.always import known
 from neomodel.errors import InvalidFile, NeomodelError
 from neomodel.kinds import EClass, EFeature
 from neomodel.objects import Element
@@ -202,6 +203,8 @@ class _Reading:
         if not isinstance(fragment, str):
             raise self._fault(at, f"a reference is an object with {REFERENCE}, found {_sort(value)}")
         file, _, rest = fragment.rpartition("#")
+        if file and (there := known(ids.elsewhere(file, rest))) is not None:
+            return there
         if file:
             raise self._fault(at, f"it leads to another file, {file}; import both as XMI")
         found = self._ids.get(rest) or (self._walked(rest, tops) if rest[:1] == "/" else self._named.get(rest))

@@ -156,7 +156,9 @@ class _Tree(Survey):
     def _reference(self, places: Places, token: bytes) -> Json:
         file, fragment = places.file(token), places.known[token].decode()
         kind = places.kinds.get(token)
-        found = {} if kind is None or token[:2] == ELSEWHERE else {CLASS: class_name(kind)}
+        found = {} if kind is None else {CLASS: class_name(kind)}
+        if token[:2] == ELSEWHERE and (said := places.said(token)) is not None:
+            found = {CLASS: f"{said[0]}#//{said[2]}"}
         return found | {REFERENCE: f"{file}#{fragment}" if file else fragment}
 
     def _unwritable(self, key: bytes, reason: str, remedy: str) -> NotWritable:

@@ -5,7 +5,7 @@ text                  names
 ====================  ================================================================================
 ``2//@a.0/@b``        by its path an object of file number 2; the first root is ``2/``, the next ``2/1``
 ``2#_x7``             by its id an object of file number 2
-``?other.xmi#//@a``   an object of a file that is not read here
+``?other.xmi#//@a``   an object of a file that is not read here; its class may follow, after a zero
 ``~1//@a``            one of a file that was read earlier, and is in the model: see `earlier`
 ====================  ================================================================================
 
@@ -13,12 +13,17 @@ Where one file alone is read, the number is left out.
 """
 
 import os
-from collections.abc import Callable, Iterable
-from urllib.parse import unquote
+import re
+from collections.abc import Callable, Iterable, Iterator
+from urllib.parse import quote, unquote
 
 from neomodel import ids
+from neomodel.always import always_there
+from neomodel.metamodel import TypeName
 
 MISSING = "?"
+_PATHS = re.compile(r"\s[#/]|\s\S+#")  # of more than one object, or after the name of a class
+_SOURCE = re.compile(r"%(.*)%(\.[0-9]+)?")
 
 
 class Files:
@@ -55,29 +60,39 @@ class Naming:
     """How one file names objects."""
 
     def __init__(
-        self, files: Files, number: int, tell: Callable[[str], None], earlier: Callable[[str, str], str | None] | None
+        self,
+        files: Files,
+        number: int,
+        *,
+        tell: Callable[[str], None],
+        namespace: Callable[[str], str | None],
+        earlier: Callable[[str, str], str | None] | None,
     ) -> None:
-        """`tell` is called with what was odd; `earlier` tells what texts for objects of a file begin with that was
-        read before, by its URI."""
+        """`tell` is called with what was odd; `namespace` tells what a prefix stands for; `earlier` what texts for
+        objects of a file begin with that was read before, by its URI."""
         self.prefix = files.prefix(number)
         self._files = files
         self._base = files.paths[number]
         self._tell = tell
+        self._namespace = namespace
         self._earlier = earlier
         self._prefixes: dict[str, str | None] = {"": self.prefix}
 
-    def texts(self, value: str) -> list[str]:
-        """What a value of a reference names, in order."""
+    def texts(self, value: str, *, many: bool = True) -> list[str]:
+        """What a value of a reference names, in order. Of a single one, a path of names may have spaces in it."""
         found = value.split()
+        if len(found) > 1 and not many and "/" in found[0] and not _PATHS.search(value):
+            self._tell(f"the reference {value!r} has spaces; it is taken for one, %20 would be written for them")
+            return [self.text(value.strip())]
         if "#" in value or "%" in value or (":" in value and len(found) > 1):
-            return [self.text(one) for one in _without_types(found)]
+            return [self.text(one, said) for said, one in _with_types(found)]
         prefix = self.prefix
         if len(found) == 1:
             return [prefix + plain_path(found[0]) if found[0][0] == "/" else f"{prefix}#{found[0]}"]
         return [prefix + plain_path(one) if one[0] == "/" else f"{prefix}#{one}" for one in found]
 
-    def text(self, one: str) -> str:
-        """What a URI, or the fragment of one, names."""
+    def text(self, one: str, said: str | None = None) -> str:
+        """What a URI, or the fragment of one, names; of which class that is said to be counts if it is not read."""
         uri, mark, fragment = one.rpartition("#")
         if not mark and ("://" in one or one.endswith((".xmi", ".ecore", ".xml"))):
             uri, fragment = one, ""
@@ -85,9 +100,14 @@ class Naming:
             self._prefixes[uri] = self._prefix(uri)
         prefix = self._prefixes[uri]
         if prefix is None:
-            return f"{MISSING}{uri}#{fragment}"
-        fragment = unquote(fragment) if "%" in fragment else fragment
-        return prefix + plain_path(fragment) if fragment[:1] in ("/", "") else f"{prefix}#{fragment}"
+            return f"{MISSING}{uri}#{fragment}{self._class(said, uri)}"
+        return prefix + named(fragment)
+
+    def _class(self, said: str | None, uri: str) -> str:
+        """What is kept of the name of a class; nothing where it is known."""
+        prefix, _, local = (said or "").strip().rpartition(":")
+        namespace = self._namespace(prefix)
+        return f"\0{namespace}#{local}" if said and namespace and not always_there(uri) else ""
 
     def _prefix(self, uri: str) -> str | None:
         number, moved = self._files.find(uri, self._base)
@@ -96,15 +116,41 @@ class Naming:
             return earlier
         if moved:
             self._tell(f"{uri} is taken for {os.path.basename(self._files.paths[number or 0])}, which was given")
-        elif number is None:
+        elif number is None and not always_there(uri):
             self._tell(f"{uri} was not given: what refers to it waits until it is imported, too")
         return None if number is None else self._files.prefix(number)
 
 
-def token(text: str) -> str:
-    """What a row holds to refer to an object of a file that was not read."""
-    uri, _, fragment = text[1:].rpartition("#")
-    return ids.elsewhere(uri, fragment)
+def token(text: str, usual: TypeName) -> str:
+    """What a row holds to refer to an object of a file that was not read. Its class is kept if it is not the usual."""
+    place, _, kind = text[1:].partition("\0")
+    uri, _, fragment = place.rpartition("#")
+    return ids.elsewhere(uri, fragment, kind if kind != str(usual) else "")
+
+
+def named(fragment: str) -> str:
+    """What a fragment names, in the text for it: a path, or an id."""
+    if fragment[:1] not in ("/", ""):
+        return f"#{unquote(fragment)}"
+    if "%" in fragment:
+        fragment = "/".join(map(_step, fragment.split("/")))
+    return plain_path(fragment)
+
+
+def _step(step: str) -> str:
+    """A step of a path: a name, or the source of an annotation between percent signs, which is one as a whole."""
+    source = _SOURCE.fullmatch(step)
+    return f"{by_source(unquote(source[1]))}{source[2] or ''}" if source else by_name(unquote(step))
+
+
+def by_name(name: str) -> str:
+    """The step to what has that name."""
+    return name.replace("/", "%2F")
+
+
+def by_source(source: str) -> str:
+    """The step to the annotation that has that source."""
+    return f"%{quote(source, safe='')}%"
 
 
 def plain_path(fragment: str) -> str:
@@ -114,10 +160,12 @@ def plain_path(fragment: str) -> str:
     return "/" + fragment[2:] if fragment[1:3] in ("0", "0/") else fragment
 
 
-def _without_types(found: list[str]) -> list[str]:
-    """The URIs of a value; each may have the name of a class before it."""
-    return [
-        one
-        for one, following in zip(found, [*found[1:], ""], strict=True)
-        if "#" in one or ":" not in one or one[0] == "/" or "#" not in following
-    ]
+def _with_types(found: list[str]) -> Iterator[tuple[str | None, str]]:
+    """The URIs of a value, each with the name of a class that may stand before it."""
+    said = None
+    for one, following in zip(found, [*found[1:], ""], strict=True):
+        if "#" in one or ":" not in one or one[0] == "/" or "#" not in following:
+            yield said, one
+            said = None
+        else:
+            said = one

@@ -15,6 +15,7 @@ from neomodel.xmi.frames import Frame
 from neomodel.xmi.links import MISSING, token
 from neomodel.xmi.shapes import Role, Slot
 from neomodel.xmi.source import split
+from neomodel.xmi.spellings import ELEMENT
 
 if TYPE_CHECKING:
     from neomodel.xmi.reading import Reading
@@ -46,6 +47,7 @@ class ValueElement:
         elif not slot.many and slot.column in frame.cells and slot.group is None:
             raise reading.source.fault(f"{slot.feature} holds one value, and this is another")
         else:
+            slot.form = slot.form or ELEMENT
             reading.odd_text(frame, slot, "".join(self._pieces))
             if slot.group is not None:
                 reading.value(frame, slot.group, slot.name)
@@ -63,11 +65,14 @@ class ValueElement:
 class LinkElement:
     """A reference: to what its href or idref names, or its text."""
 
-    def __init__(self, reading: "Reading", frame: Frame, slot: Slot, uri: str | None, *, nil: bool) -> None:
+    def __init__(
+        self, reading: "Reading", frame: Frame, slot: Slot, uri: str | None, said: str | None, *, nil: bool
+    ) -> None:
         self._reading = reading
         self._frame = frame
         self._slot = slot
         self._uri = uri
+        self._said = said
         self._nil = nil
         self._pieces: list[str] = []
         self._depth = 0
@@ -93,7 +98,7 @@ class LinkElement:
                 frame.cells[slot.column] = codecs.NULL
             return
         naming = reading.naming
-        texts = [naming.text(self._uri)] if self._uri is not None else naming.texts("".join(self._pieces))
+        texts = [naming.text(self._uri, self._said)] if self._uri is not None else naming.texts("".join(self._pieces))
         if not texts:
             raise reading.source.fault(f"{split(name)[1]!r} does not say what {slot.feature} refers to")
         if slot.role is Role.UP:
@@ -107,15 +112,15 @@ class LinkElement:
                 reading.value(frame, slot.group, slot.name)
 
 
-def proxy(reading: "Reading", frame: Frame, slot: Slot, uri: str, said_here: list[str]) -> None:
-    """An object of another file that an object of this one contains. What is said of it here is a copy of what is said
-    there; if that file is not given, it is told that it is left out."""
-    work, text = reading.work, reading.naming.text(uri)
+def proxy(reading: "Reading", frame: Frame, slot: Slot, uri: str, said: str | None, said_here: list[str]) -> None:
+    """An object of another file that an object of this one contains, and of which class it is said to be. What else is
+    said of it here is a copy of what is said there; if that file is not given, it is told that it is left out."""
+    work, text = reading.work, reading.naming.text(uri, said)
     reading.odd = Capture(reading, None)
     if text.startswith(MISSING):
         if said_here:
             reading.notice(f"{', '.join(said_here)} of {uri} is left out: it is for the file that this object is in")
-        reading.hold(frame, slot, token(text))
+        reading.hold(frame, slot, token(text, slot.feature.eType.type_name))
         work.wait(frame.oid)
         return
     if text.startswith(MARK):

@@ -3,11 +3,11 @@
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
 
 from neomodel import ids, layout
+from neomodel.always import known
 from neomodel.document_order import Frame, Walk
-from neomodel.errors import InvalidValue, ModelNotFound
+from neomodel.errors import InvalidValue, MetamodelNotFound, ModelNotFound
 from neomodel.kinds import EClass, EFeature
 from neomodel.row_access import PAGE
 from neomodel.stores import Row
@@ -96,7 +96,7 @@ class Places:
             if token[:1] != b"@":
                 by_model[self._model.name][token] = token
             elif token[:2] == ELSEWHERE:
-                self.known[token] = unquote(token.decode().partition("/")[2]).encode()
+                self.known[token] = ids.split_elsewhere(token.decode())[1].encode()
             else:
                 name, oid = ids.split_ref(token.decode())
                 by_model[name or ""][oid.encode()] = token
@@ -111,8 +111,20 @@ class Places:
         if token[:1] != b"@":
             return ""
         if token[:2] == ELSEWHERE:
-            return unquote(token[2:].decode().partition("/")[0])
+            return ids.split_elsewhere(token.decode())[0]
         return f"{ids.split_ref(token.decode())[0]}{self._suffix}"
+
+    def said(self, token: bytes) -> tuple[str, str, str] | None:
+        """Namespace, a prefix for it, and name of the class that an object of another file is of, if that is known."""
+        there = known(token.decode())
+        if there is not None:
+            package = there.eClass.ePackage
+            return package.nsURI, package.nsPrefix, there.eClass.name
+        ns_uri, _, name = ids.split_elsewhere(token.decode())[2].rpartition("#")
+        try:
+            return (ns_uri, self._model.repository.metamodel(ns_uri).nsPrefix, name) if ns_uri else None
+        except MetamodelNotFound:
+            return ns_uri, "ns", name
 
     def _look_up_kinds(self, name: str, keys: dict[bytes, bytes]) -> None:
         model = self._home(name)

@@ -16,6 +16,7 @@ from neomodel.xmi.links import Naming
 from neomodel.xmi.oddities import Capture, LinkElement, ValueElement, proxy
 from neomodel.xmi.shapes import Role, Shape, Slot, is_xmi, read_value, special
 from neomodel.xmi.source import XMI, XSI, Source, split
+from neomodel.xmi.spellings import TEXT
 
 _NIL = f"{XSI} nil"
 _IDREF = f"{XMI} idref"
@@ -32,7 +33,13 @@ class Reading:
         self.work = work
         self.source = source
         self.number = number
-        self.naming = Naming(work.files, number, self.notice, work.earlier.prefix if work.earlier else None)
+        self.naming = Naming(
+            work.files,
+            number,
+            tell=self.notice,
+            namespace=source.namespace,
+            earlier=work.earlier.prefix if work.earlier else None,
+        )
         self.classes = Classes(work.shapes, source, self.notice)
         self.odd: Any = None
         """What is told of events in place of this, while an element is open that is no ordinary object."""
@@ -150,7 +157,7 @@ class Reading:
         elsewhere = told.get("href") or told.get(_IDREF)
         if elsewhere is not None and not ("#" not in elsewhere and shape and "href" in shape.attributes):
             said_here = [split(one)[1] for one in told if one not in _TELLING]
-            proxy(self, frame, slot, elsewhere if "href" in told else f"#{elsewhere}", said_here)
+            proxy(self, frame, slot, elsewhere if "href" in told else f"#{elsewhere}", said, said_here)
             return None
         if told.get(_NIL, "").strip() in _TRUE:
             self.odd = Capture(self, None)
@@ -182,7 +189,7 @@ class Reading:
         for name, value in zip(names, values, strict=True):
             slot = slots.get(name)
             if slot is None:
-                slot = self._unknown_attribute(shape, name)
+                slot = shape.unusual(name)
             role = slot.role
             if role is _VALUE and not slot.many:
                 try:
@@ -195,7 +202,7 @@ class Reading:
                 if slot.id:
                     self.identify(frame, slot, value)
             elif role is _LINK:
-                self.refer(frame, slot, self.naming.texts(value))
+                self.refer(frame, slot, self.naming.texts(value, many=slot.many))
             elif role is not Role.PASSED:
                 self._rare(frame, slot, name, value)
         self._above.append(self.frame)
@@ -295,7 +302,8 @@ class Reading:
             self.odd = ValueElement(self, frame, slot, nil=told.get(_NIL, "").strip() in _TRUE)
         elif slot.role in (Role.LINK, Role.UP):
             uri = told.get("href", f"#{told[_IDREF]}" if _IDREF in told else None)
-            self.odd = LinkElement(self, frame, slot, uri, nil=told.get(_NIL, "").strip() in _TRUE)
+            nil = told.get(_NIL, "").strip() in _TRUE
+            self.odd = LinkElement(self, frame, slot, uri, said_class(attributes), nil=nil)
         elif slot.role is Role.UNKEPT:
             self.notice(f"{slot.feature} is not stored: what is in this element is left out")
             self.odd = Capture(self, None)
@@ -307,7 +315,7 @@ class Reading:
         if is_xmi(uri):
             self._keep_element(frame, name, attributes, f"xmi:{local} is kept as it is")
             return None
-        slot = frame.shape.elements.get(local) if uri else None
+        slot = (frame.shape.elements.get(local) if uri else None) or frame.shape.alias(local)
         if slot is not None:
             frame.shape.elements[name] = slot
             return slot
@@ -319,19 +327,6 @@ class Reading:
         missing = self.source.fault(f"{frame.shape} has no feature {local!r}{near(local, frame.shape.kind.features)}")
         self.unknown(frame, missing, name, attributes)
         return None
-
-    def _unknown_attribute(self, shape: Shape, name: str) -> Slot:
-        """The slot of an attribute that is no feature, or is one of a namespace."""
-        role = special(name)
-        local = split(name)[1]
-        if role is not None:
-            slot = Slot(role, name)
-        elif local != name and local in shape.attributes:
-            slot = shape.attributes[local]
-        else:
-            return Slot(Role.UNKNOWN, name)
-        shape.attributes[name] = slot
-        return slot
 
     def above(self) -> Frame | None:
         """What contains the object whose element is open."""
@@ -355,6 +350,7 @@ class Reading:
             self.value(frame, frame.shape.mixed, f"#cdata:{data}" if self._in_cdata else f"#text:{data}")
             return
         if frame is not None and frame.shape.simple is not None:
+            frame.shape.simple.form = TEXT
             self.odd_text(frame, frame.shape.simple, data)
             return
         where = f"{frame.shape} has no place" if frame is not None else "there is no place"

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from neomodel.xmi.links import by_name, by_source
 from neomodel.xmi.source import Source, split
 
 _KEYS = re.compile(r"@([^\[\]]+)\[(.*)\]")
@@ -23,12 +24,13 @@ def search(source: Source, paths: Iterable[str], known: Callable[[str], bool]) -
 
 
 class _Open:
-    __slots__ = ("counts", "nodes", "path")
+    __slots__ = ("counts", "labels", "nodes", "path")
 
     def __init__(self, path: str, nodes: "list[_Node]") -> None:
         self.path = path
         self.nodes = nodes
         self.counts: dict[str, int] = {}
+        self.labels: dict[str, int] = {}
 
 
 class _Node:
@@ -86,8 +88,12 @@ class _Searching:
         nodes = []
         if above.nodes:
             told = dict(zip(attributes[::2], attributes[1::2], strict=True))
+            labels = _labels(told, above.labels)
             nodes = [
-                after for node in above.nodes for step, after in node.after.items() if _fits(step, local, number, told)
+                after
+                for node in above.nodes
+                for step, after in node.after.items()
+                if step in labels or _fits(step, local, number, told)
             ]
         if not nodes:
             self._open.append(None)
@@ -102,10 +108,17 @@ class _Searching:
         self._open.append(_Open(path, nodes))
 
 
+def _labels(told: dict[str, str], before: dict[str, int]) -> list[str]:
+    """What an element is called in a path: by its name, or the source of an annotation; and those after the first of
+    all siblings so called by a number, too."""
+    name, source = told.get("name"), told.get("source")
+    label = by_name(name) if name else by_source(source) if source else ""
+    number = before[label] = before.get(label, -1) + 1
+    return [] if not label else [label] if number == 0 else [label, f"{label}.{number}"]
+
+
 def _fits(step: str, local: str, number: int, told: dict[str, Any]) -> bool:
-    """Whether a step of a path leads to an element with that name and number, of which this is told."""
-    if step[:1] != "@":
-        return step != "" and told.get("name") == step
+    """Whether a step by a feature leads to an element with that name and number, of which this is told."""
     if keyed := _KEYS.fullmatch(step):
         keys = [(key, one or other) for key, one, other in _KEY.findall(keyed[2])]
         return keyed[1] == local and bool(keys) and all(told.get(key) == value for key, value in keys)

@@ -9,7 +9,7 @@ from neomodel.checks import or_default
 from neomodel.errors import MetamodelNotFound
 from neomodel.kinds import EClass, EEnum, EFeature
 from neomodel.metamodel import ECORE, TypeName
-from neomodel.packages import ANYTHING, EPackage
+from neomodel.packages import EPackage
 from neomodel.unstored import UNSET
 from neomodel.xmi.source import XSI, split
 
@@ -47,6 +47,7 @@ class Slot:
         "column",
         "feature",
         "fits",
+        "form",
         "group",
         "id",
         "many",
@@ -55,6 +56,7 @@ class Slot:
         "pair",
         "role",
         "side",
+        "spelled",
         "unique",
         "usual",
     )
@@ -78,14 +80,16 @@ class Slot:
         """The class of what is held here, where a file says nothing of it."""
         self.fits: dict[Any, bool] = {}
         """Of classes that were met here, whether their objects may be."""
+        self.form = ""
+        """What its values came in, if not in attributes: `spellings` has the words for it."""
+        self.spelled = ""
+        """The name it came by, if not its own."""
 
     def takes(self, kind: EClass) -> bool:
         """Whether objects of that class may be held here."""
         found = self.fits.get(kind)
         if found is None:
-            wanted = self.feature.eType.type_name
-            fits = wanted == ANYTHING or wanted.ns_uri == ECORE or wanted in kind.names
-            found = self.fits[kind] = fits
+            found = self.fits[kind] = self.feature.eType.takes(kind)
         return found
 
 
@@ -114,6 +118,8 @@ class Shape:
         self.slots: list[Slot] = []
         self.attributes: dict[str, Slot] = {}
         self.elements: dict[str, Slot] = {}
+        self.aliases: dict[str, Slot] = {}
+        """By other names that the metamodel has for them in XML."""
         self.waits = False
         """Whether others may have to say something of its objects: then their rows come last."""
         self.mixed: Slot | None = None
@@ -126,6 +132,27 @@ class Shape:
 
     def __str__(self) -> str:
         return str(self.kind)
+
+    def unusual(self, name: str) -> Slot:
+        """The slot of an attribute that is no feature, or one by another name."""
+        role = special(name)
+        local = split(name)[1]
+        slot: Slot | None
+        if role is not None:
+            slot = Slot(role, name)
+        else:
+            slot = (self.attributes.get(local) if local != name else None) or self.alias(local)
+        if slot is None:
+            return Slot(Role.UNKNOWN, name)
+        self.attributes[name] = slot
+        return slot
+
+    def alias(self, name: str) -> Slot | None:
+        """The slot of a name that the metamodel has for a feature in XML."""
+        slot = self.aliases.get(name)
+        if slot is not None:
+            slot.spelled = name
+        return slot
 
 
 class Shapes:
@@ -191,9 +218,8 @@ class Shapes:
         _arrange_maps(shape)
         for slot in shape.slots:
             alias = _extended(slot.feature).get("name", "")
-            if alias and alias[0] != ":":
-                shape.attributes.setdefault(alias, slot)
-                shape.elements.setdefault(alias, slot)
+            if alias and alias[0] != ":" and alias not in shape.elements:
+                shape.aliases.setdefault(alias, slot)
 
     def _join(self, slot: Slot, feature: EFeature, opposite: EFeature) -> None:
         first = min(feature, opposite, key=str)

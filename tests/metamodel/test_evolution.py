@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neomodel.ecore_package import ECORE_DATA_TYPES
 from neomodel.evolution import breaks
 from neomodel.metamodel import (
     ECORE,
-    ECORE_DATA_TYPES,
     MANY,
     UNSPECIFIED,
     Annotation,

@@ -7,6 +7,7 @@ import neomodel as nm
 from neomodel import ids
 from neomodel.long_cells import is_long
 from neomodel.stores import VERSION, Row
+from neomodel.unstored import Gone
 from tests.objects.library import library
 
 XMLNS = (
@@ -78,7 +79,7 @@ def _features(obj: Any, paths: dict[str, str]) -> dict[str, Any]:
 
 def _place(obj: Any, paths: dict[str, str]) -> str:
     state = obj._neo
-    return paths[state.oid] if hasattr(type(state), "oid") else f"elsewhere: {state.deleted}"
+    return f"elsewhere: {state.deleted}" if isinstance(state, Gone) else paths[state.oid]
 
 
 def rows(model: nm.Model) -> dict[str, Any]:
