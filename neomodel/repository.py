@@ -166,10 +166,11 @@ class Repository:
 
     # models
 
-    def create(self, name: str) -> Model:
-        """A new model, empty; `ModelExists` if there is one of that name."""
+    def create(self, name: str, *, splits: Iterable[bytes] | None = None) -> Model:
+        """A new model, empty; `ModelExists` if there is one of that name. `splits` are the row keys at which it is cut
+        into regions to begin with, where there are such; if not given, those that cut random ids evenly."""
         _check_name(name)
-        self._create_table(name)
+        self._create_table(name, splits)
         self.catalogue.enter(name)
         return self._model(name, None)
 
@@ -229,9 +230,10 @@ class Repository:
 
         return import_json(self, path, model, metamodel=metamodel)
 
-    def _create_table(self, name: str) -> None:
+    def _create_table(self, name: str, splits: Iterable[bytes] | None = None) -> None:
+        cuts = ids.splits(self.store.breadth) if splits is None else splits
         try:
-            self.store.table(name).create(layout.FAMILIES, splits=ids.splits(self.store.breadth))
+            self.store.table(name).create(layout.FAMILIES, splits=cuts)
         except TableExists as exc:
             self.imports.check(name)
             raise ModelExists(name, self.store.url) from exc

@@ -73,6 +73,7 @@ LAYERS = (
         "neomodel.repairing",
         "neomodel.checking",
         "neomodel.purging",
+        "neomodel.ledgers",
     ),
     ("neomodel",),
     ("metamodels",),
