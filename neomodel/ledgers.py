@@ -21,7 +21,7 @@ from neomodel.codecs import key_text
 from neomodel.editing import redo
 from neomodel.entries import Entry, inserted, retracted
 from neomodel.errors import Conflict, CorruptRow, InvalidValue, Purged
-from neomodel.kinds import EClass, EFeature
+from neomodel.kinds import EClass
 from neomodel.purging import recorded
 from neomodel.stores import VERSION, Mutation, successor
 from neomodel.stores.base import ORDERED
@@ -56,10 +56,11 @@ class Ledger:
     Event times are from `EARLIEST` on.
     """
 
-    def __init__(self, model: "Model", cls: Any, feature: EFeature) -> None:
+    def __init__(self, model: "Model", cls: Any, name: str) -> None:
         kind: EClass = cls if isinstance(cls, EClass) else cls.eClass
+        feature = kind.feature(name)
         if not feature.timeline or len(kind.key) != 1 or kind.key[0].codec.native is not str:
-            raise InvalidValue("the feature of a ledger", feature, "a timeline of a class whose key is one text")
+            raise InvalidValue("the feature of a ledger", str(feature), "a timeline of a class whose key is one text")
         self.model = model
         self.feature = feature
         self._key = kind.key[0]

@@ -13,6 +13,19 @@ from metamodels.elsa.records import Record, System, elsa
 from metamodels.elsa.store import ElsaStore, open  # noqa: A004  elsa.open, as it is called
 from metamodels.elsa.systems import ExternalSystem
 from metamodels.elsa.tokens import Token
+from metamodels.elsa.values import described
 from metamodels.elsa.versions import DELETE, INSERT, Version
 
-__all__ = ["DELETE", "INSERT", "ElsaStore", "ExternalSystem", "Record", "System", "Token", "Version", "elsa", "open"]
+__all__ = [
+    "DELETE",
+    "INSERT",
+    "ElsaStore",
+    "ExternalSystem",
+    "Record",
+    "System",
+    "Token",
+    "Version",
+    "described",
+    "elsa",
+    "open",
+]

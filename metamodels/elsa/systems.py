@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import neomodel as nm
-from metamodels.elsa.records import Record, System
+from metamodels.elsa.records import Record, System, elsa
 from metamodels.elsa.tokens import Token
 from metamodels.elsa.values import decoded, encoded
 from metamodels.elsa.versions import DELETE, INSERT, Version, event_time, is_deletion
@@ -95,7 +95,7 @@ class ExternalSystem:
 
         try:
             with self._repository.importing(self.model_name) as model:
-                count = nm.Ledger(model, Record, Record.value).load(facts())
+                count = nm.Ledger(model, Record, "value").load(facts())
                 self._enter(lead if count else 0)
         except nm.ModelExists as exc:
             expected = "one without records: its past may have been read; take another name"
@@ -193,7 +193,7 @@ class ExternalSystem:
     def _ledger(self) -> nm.Ledger:
         """The records, of a system that is there."""
         try:
-            return nm.Ledger(self._repository.open(self.model_name), Record, Record.value)
+            return nm.Ledger(self._repository.open(self.model_name), Record, "value")
         except nm.ModelNotFound:
             raise self._store.unknown(self.name) from None
 
@@ -209,7 +209,7 @@ class ExternalSystem:
     def _split_rows(self) -> list[bytes] | None:
         if not self._splits:
             return None
-        rows = nm.Ledger(self._store.catalogue, Record, Record.value)
+        rows = nm.Ledger(self._store.catalogue, Record, "value")
         return [rows.bounds(split)[0] for split in self._splits]
 
     def _promise(self, facts: list[nm.Fact]) -> None:
@@ -222,7 +222,7 @@ class ExternalSystem:
         """Have the system on record, with at least this lead."""
         there = self._system_or_none()
         if there is None:
-            self._store.catalogue.roots.append(System(name=self.name, lead=lead))
+            self._store.catalogue.roots.append(elsa.System(name=self.name, lead=lead))
             there = self._system()
 
         def raised() -> None:

@@ -22,6 +22,10 @@ _OWN = struct.Struct(">qB")
 _CRC = struct.Struct(">H")
 
 
+def _fixed(times: Mapping[str, int]) -> Mapping[str, int]:
+    return MappingProxyType(dict(sorted(times.items())))
+
+
 @attrs.frozen
 class Token:
     """The states of all systems of a store up to an event time, as known at an ingest time, or some at others. The same
@@ -31,9 +35,7 @@ class Token:
     store: str
     event: int
     ingest: int
-    own: Mapping[str, int] = attrs.field(
-        factory=dict, converter=lambda own: MappingProxyType(dict(sorted(own.items())))
-    )
+    own: Mapping[str, int] = attrs.field(factory=dict, converter=_fixed, hash=False)
     """The ingest times of systems that have others."""
 
     def ingest_of(self, system: str) -> int:

@@ -21,7 +21,9 @@ def encoded(value: Any, repository: nm.Repository) -> bytes:
     if isinstance(value, bytes):
         return b"b" + value
     if isinstance(value, nm.Element):
-        return b"e" + _json(_element(value, repository))
+        stored = described(value)
+        _made(stored, repository)  # or its class is not registered
+        return b"e" + _json(stored)
     return b"j" + _json(value)
 
 
@@ -60,16 +62,16 @@ def _json(value: Any) -> bytes:
     return _utf8(written)
 
 
-def _element(value: nm.Element, repository: nm.Repository) -> list[Any]:
+def described(value: nm.Element) -> list[Any]:
+    """An element as JSON: its class, and its features. `InvalidValue` if it refers to others, or has timelines."""
     kind = value.eClass
-    repository.kind(kind.ePackage.nsURI, kind.name)
     found: dict[str, Any] = {}
     for feature in kind.features.values():
         if feature.computed or not value.eIsSet(feature):
             continue
         said = value.eGet(feature)
         if feature.reference and feature.containment:
-            found[feature.name] = [_element(child, repository) for child in (said if feature.many else [said])]
+            found[feature.name] = [described(child) for child in (said if feature.many else [said])]
         elif feature.reference and not feature.container:
             raise nm.InvalidValue(f"{feature} of the value of a record", said, "none: it has references")
         elif feature.timeline:

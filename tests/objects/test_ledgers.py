@@ -16,7 +16,7 @@ from tests.objects.sensors import Gauge, sensor_model, sensors  # noqa: F401  a 
 
 @pytest.fixture
 def ledger(model: nm.Model) -> nm.Ledger:
-    return nm.Ledger(model, Gauge, Gauge.value)
+    return nm.Ledger(model, Gauge, "value")
 
 
 def now(ledger: nm.Ledger) -> int:
@@ -157,7 +157,7 @@ def counted() -> Iterator[Counting]:
 
 
 def test_a_read_costs_one_call_and_one_cell(counted: Counting) -> None:
-    ledger = nm.Ledger(Repository(counted).open("m"), Gauge, Gauge.value)
+    ledger = nm.Ledger(Repository(counted).open("m"), Gauge, "value")
     ledger.write_many(nm.Fact("k", event, "v") for event in range(100))
     counted.reset()
 
