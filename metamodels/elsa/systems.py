@@ -132,8 +132,7 @@ class ExternalSystem:
 
     def get_many(self, keys: Iterable[str], **as_of: Any) -> dict[str, Any]:
         """The values of those records that have one, by key. One call per region for up to 1,000 keys."""
-        event, ingest = self.as_of(**as_of)
-        found = self._ledger.at_many(keys, event=event, ingest=ingest)
+        found = self.entries_of(keys, **as_of)
         return {key: decoded(one.value, self._repository) for key, one in found.items() if not one.retracted}
 
     def scan(
@@ -141,8 +140,7 @@ class ExternalSystem:
     ) -> Iterator[tuple[str, Any]]:
         """Keys and values of the records whose keys begin with a text, or lie in a range, from the first of two to
         before the second; in order. Streams. `Purged` where a key was erased since, unless these are left out."""
-        event, ingest = self.as_of(**as_of)
-        found = self._ledger.scan(self._bounds(keys), event=event, ingest=ingest, without_erased=without_erased)
+        found = self.entries(self.rows(keys), without_erased=without_erased, **as_of)
         return ((key, decoded(one.value, self._repository)) for key, one in found if not one.retracted)
 
     def history(self, key: str, **as_of: Any) -> list[Version]:
@@ -153,10 +151,31 @@ class ExternalSystem:
         versions = [self._version(key, one) for _, one in found if one.event <= event]
         return versions[::-1]
 
+    def rows(self, keys: str | tuple[str | None, str | None] = "") -> tuple[bytes, bytes]:
+        """The range of rows, in the table of the model `model_name`, of the keys that `scan` would go through."""
+        if isinstance(keys, str):
+            return self._ledger.bounds(keys)
+        if not isinstance(keys, tuple) or len(keys) != 2 or not all(isinstance(one, str | None) for one in keys):
+            raise nm.InvalidValue("the keys to scan", keys, "what they begin with, or a pair of the first and the end")
+        return self._ledger.bounds("", *keys)
+
+    def entries(
+        self, rows: tuple[bytes, bytes | None], *, without_erased: bool = False, **as_of: Any
+    ) -> Iterator[tuple[str, nm.Entry]]:
+        """As `scan`, of a range of rows, with values as they are stored (`values.told`), and deletions: for who makes
+        something else of many of them."""
+        event, ingest = self.as_of(**as_of)
+        return self._ledger.scan(rows, event=event, ingest=ingest, without_erased=without_erased)
+
+    def entries_of(self, keys: Iterable[str], **as_of: Any) -> dict[str, nm.Entry]:
+        """As `get_many`, with values as they are stored, and deletions."""
+        event, ingest = self.as_of(**as_of)
+        return self._ledger.at_many(keys, event=event, ingest=ingest)
+
     def versions(self, **as_of: Any) -> Iterator[tuple[str, nm.Entry]]:
         """Everything of all keys, as it is stored: for who counts. Streams."""
         _, ingest = self.as_of(**as_of)
-        return self._ledger.versions(self._bounds(""), ingest=ingest)
+        return self._ledger.versions(self.rows(), ingest=ingest)
 
     def as_of(
         self,
@@ -256,17 +275,6 @@ class ExternalSystem:
         if found.retracted:
             return Version(key, found.event, found.ingest, DELETE, None)
         return Version(key, found.event, found.ingest, INSERT, decoded(found.value, self._repository))
-
-    def _bounds(self, keys: Any) -> tuple[bytes, bytes]:
-        if isinstance(keys, str):
-            return self._ledger.bounds(keys)
-        try:
-            start, stop = keys
-        except (TypeError, ValueError):
-            start = stop = 0
-        if not all(isinstance(bound, str | None) for bound in (start, stop)):
-            raise nm.InvalidValue("the keys to scan", keys, "what they begin with, or a pair of the first and the end")
-        return self._ledger.bounds("", start, stop)
 
 
 def _columns(row: Any, count: int, names: str) -> Sequence[Any]:

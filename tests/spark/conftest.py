@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 import neomodel as nm
 from neomodel import repository
 from neomodel.stores import lmdb_file
-from spark import ModelSource
+from spark import ElsaSource, ModelSource
 from tests.spark.things import things
 
 
@@ -54,6 +54,7 @@ def session() -> Iterator[SparkSession]:
         builder = builder.config(name, value)
     found = builder.getOrCreate()
     found.dataSource.register(ModelSource)
+    found.dataSource.register(ElsaSource)
     try:
         yield found
     finally:
