@@ -11,7 +11,7 @@ time, as one of them would be lost. Single entries are compare-and-swaps, whose 
 many at once are put in a batch, which has times that no other batch has (`Batch.stamps`).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neomodel import codecs, ids, layout
@@ -23,7 +23,7 @@ from neomodel.entries import Entry, inserted, retracted
 from neomodel.errors import Conflict, CorruptRow, InvalidValue, Purged
 from neomodel.kinds import EClass
 from neomodel.purging import recorded
-from neomodel.stores import VERSION, Mutation, successor
+from neomodel.stores import VERSION, Cell, Mutation, Table, successor
 from neomodel.stores.base import ORDERED
 from neomodel.times import FIRST, LAST
 
@@ -70,7 +70,7 @@ class Ledger:
         self._decode = feature.codec.decode
 
     @property
-    def _table(self) -> Any:
+    def _table(self) -> Table:
         return self.model.repository.store.table(self.model.name)
 
     def row(self, key: Any) -> bytes:
@@ -181,14 +181,13 @@ class Ledger:
     def at(self, key: str, *, event: int = LAST, ingest: int) -> Entry | None:
         """The entry that holds at a time, as far as it was known at another, which may be a retraction. One seek."""
         row = self.row(key)
-        found = self._table.firsts((row,), layout.EXTENT, layout.entry(self._head, event), self._stop, at=ingest)
+        found = self._firsts((row,), event, ingest)
         return self._entry(row, found[row], ingest) if found else None
 
     def at_many(self, keys: Iterable[str], *, event: int = LAST, ingest: int) -> dict[str, Entry]:
         """The same of many keys, of those that have one. One call for each region, up to 1,000 keys each."""
         rows = {self.row(key): key for key in keys}
-        start = layout.entry(self._head, event)
-        found = self._table.firsts(rows, layout.EXTENT, start, self._stop, at=ingest)
+        found = self._firsts(rows, event, ingest)
         entries = ((rows[row], self._entry(row, cell, ingest)) for row, cell in found.items())
         return {key: entry for key, entry in entries if entry is not None}
 
@@ -214,6 +213,19 @@ class Ledger:
                 entry = self._decoded(row, layout.event_of(found), time, cell, ingest)
                 if entry is not None:
                     yield self.key_of(row), entry
+
+    def _firsts(self, rows: Collection[bytes], event: int, ingest: int) -> dict[bytes, Cell]:
+        """The first cells from an event on. Of all events they are mostly the first of their rows, which servers find
+        without being told of bounds; where others lie before them, they are looked for again."""
+        start = layout.entry(self._head, event)
+        if event < LAST:
+            return self._table.firsts(rows, layout.EXTENT, start, self._stop, at=ingest)
+        found = self._table.firsts(rows, layout.EXTENT, at=ingest)
+        others = [row for row, cell in found.items() if not start <= cell.qualifier < self._stop]
+        if others:
+            found = {row: cell for row, cell in found.items() if row not in others}
+            found |= self._table.firsts(others, layout.EXTENT, start, self._stop, at=ingest)
+        return found
 
     def _entry(self, row: bytes, found: Any, ingest: int) -> Entry | None:
         qualifier, time, cell = found

@@ -91,6 +91,11 @@ class ElsaStore:
         """Have all that is ingested in the block be stable at once, when it ends: see `nm.batch`."""
         return nm.batch(self.repository, lease=lease)
 
+    @property
+    def stable_so_far(self) -> int:
+        """The latest ingest time that is known to be stable. Costs nothing."""
+        return self._stable
+
     def stable(self) -> int:
         """The latest ingest time that nobody can write under any more. Two reads, or where the store tells without
         one whether anybody wrote, none if nobody has."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 LEAD = 2**24
 """Microseconds by which an event may be later than its ingest time before that has to be written down."""
+_RECENT = 3_600_000_000
 _MARGIN = 10_000_000  # by which a clock may be set back between looking and stamping
 
 
@@ -186,7 +187,8 @@ class ExternalSystem:
         wait: bool | float = False,
     ) -> tuple[int, int]:
         """The times to read at, in microseconds; the ingest time is stable. Nothing known by then lies later than that
-        and the lead of the system, so there is no need to begin any later."""
+        and the lead of the system: so of an old time there is no need to begin any later, which passes all that came
+        in since; of a recent one all events are asked for, which servers find quickest."""
         store = self._store
         if token is not None:
             if event is not None or ingest is not None:
@@ -200,7 +202,9 @@ class ExternalSystem:
         if known > self._lead_until:
             covered = store.stable()  # first: what is written under it has its lead written down by now
             self._lead, self._lead_until = self._system().lead, covered
-        return max(min(until, known + self._lead), EARLIEST), known
+        if until < known + self._lead:
+            return max(until, EARLIEST), known
+        return LAST if known > store.stable_so_far - _RECENT else max(known + self._lead, EARLIEST), known
 
     # how
 

@@ -10,7 +10,7 @@ struct TResult { 1: optional binary row, 2: required list<TColumnValue> columnVa
 
 struct TGet {
   1: required binary row, 2: optional list<TColumn> columns, 4: optional TTimeRange timeRange,
-  5: optional i32 maxVersions, 6: optional binary filterString
+  5: optional i32 maxVersions, 6: optional binary filterString, 12: optional i32 storeLimit
 }
 struct TPut { 1: required binary row, 2: required list<TColumnValue> columnValues, 3: optional i64 timestamp }
 enum TDeleteType { DELETE_COLUMN = 0 }

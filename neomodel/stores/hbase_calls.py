@@ -67,8 +67,10 @@ class Slice:
     def firsts(self, keys: list[bytes], size: int = 1, skip: int = 0) -> list[Any]:
         """The same for the same slice of other rows."""
         api = thrift2()
-        columns, times, how = [api.TColumn(self.family)], _range(0, self.until), self._filter(size, skip)
-        return [api.TGet(key, columns, timeRange=times, maxVersions=1, filterString=how) for key in keys]
+        bounded = self.start or self.stop is not None or skip
+        how = {"filterString": self._filter(size, skip)} if bounded else {"storeLimit": size}
+        columns, times = [api.TColumn(self.family)], _range(0, self.until)
+        return [api.TGet(key, columns, timeRange=times, maxVersions=1, **how) for key in keys]
 
     def scan(self) -> Any:
         """A scan of the first cell of the slice of every row."""

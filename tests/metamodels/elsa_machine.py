@@ -26,7 +26,7 @@ events = st.integers(0, 8) | st.sampled_from([-1, 10**6, 4 * 10**15])
 values = st.integers(0, 5) | st.sampled_from(["t", b"\0", None, {"k": [1]}])
 operations = st.tuples(keys, events, st.sampled_from(["insert", "insert", "delete"]), values)
 REFUSED = object()
-LEASE = 0.5  # seconds
+LEASE = 1.0  # seconds
 
 
 class ElsaMachine(RuleBasedStateMachine):
@@ -49,6 +49,8 @@ class ElsaMachine(RuleBasedStateMachine):
     @rule()
     def reopen(self) -> None:
         """As after a crash: nothing is known but what is stored."""
+        if hasattr(self, "store"):
+            self.store.repository.close()
         store = Faulty(self.opened(), lambda operation, key: self._fault(operation, key))
         self.store = elsa.open(Repository(store), self.name)
         self.system = self.store.system("s")
@@ -76,14 +78,14 @@ class ElsaMachine(RuleBasedStateMachine):
         self.faults = []
         assert self._learn([operation]) == 1
 
-    @rule(some=st.lists(operations, min_size=1, max_size=6), lost=st.booleans())
+    @rule(some=st.lists(operations, min_size=1, max_size=6), lost=st.integers(0, 5).map(lambda one: one == 5))
     def tell_many(self, some: list[tuple[Any, ...]], lost: bool) -> None:
         rows = [(key, event, what, None if what == "delete" else value) for key, event, what, value in some]
         self.faults = ["lost"] if lost else []
         try:
-            with self.store.batch(lease=LEASE):
+            with self.store.batch(lease=LEASE if lost else 60):
                 self.system.ingest(rows)
-        except nm.OutcomeUnknown:
+        except (nm.OutcomeUnknown, nm.BatchExpired):
             time.sleep(LEASE)  # until then it is waited for what may still be on its way
         self.faults = []
         assert self._learn(some) in ((len(rows), 0) if lost else (len(rows),))
