@@ -19,6 +19,7 @@ from neomodel.stores.hbase_url import parse
 
 MINUTE = 60_000_000
 RECORDS, VERSIONS, BATCH = 10_000, 10, 1000
+BATCHES = 3  # of as many records, in one ingest batch
 GETS = 60  # of one round: short rounds in quick turns, as what else the machine does comes and goes
 SHORT_ROUNDS, ROUNDS = 41, 7
 ASKED = 20_000  # on LMDB
@@ -98,7 +99,7 @@ def _mark(reached: bool) -> str:
 
 
 @contextmanager
-def _systems() -> Iterator[tuple[happybase.Table, Any, elsa.ElsaStore]]:
+def _systems() -> Iterator[tuple[happybase.Connection, Any, elsa.ElsaStore]]:
     """A system with ten versions of each record, and a plain table with the last one, read by happybase and Thrift2."""
     with tempfile.TemporaryDirectory() as folder:
         running = cluster.up(folder)
@@ -110,7 +111,7 @@ def _systems() -> Iterator[tuple[happybase.Table, Any, elsa.ElsaStore]]:
                 address = parse(running.url).gateways[0]
                 client = raw_thrift2(address)
                 _put_plain(client)
-                yield happybase.Connection(address.host, address.port1).table(PLAIN.decode()), client, store
+                yield happybase.Connection(address.host, address.port1), client, store
         finally:
             cluster.down(folder)
 
@@ -123,7 +124,7 @@ def _put_plain(client: Any) -> None:
         client.putMultiple(PLAIN, [api.TPut(key, value) for key, value in values])
 
 
-def _cases(raw: happybase.Table, client: Any, store: elsa.ElsaStore) -> list[tuple[Case, int]]:
+def _cases(raw: happybase.Connection, client: Any, store: elsa.ElsaStore) -> list[tuple[Case, int]]:
     api = thrift2()
     crm, token = store.system("crm"), store.token()
     few = [_key(number) for number in range(0, RECORDS, RECORDS // GETS)][:GETS]
@@ -138,15 +139,24 @@ def _cases(raw: happybase.Table, client: Any, store: elsa.ElsaStore) -> list[tup
         return sum(len(client.getMultiple(PLAIN, [api.TGet(key.encode()) for key in part])) for part in parts)
 
     def scan() -> list[str]:
-        return [row[b"x:value"].decode() for _, row in raw.scan(batch_size=BATCH)]
+        return [row[b"x:value"].decode() for _, row in raw.table(PLAIN.decode()).scan(batch_size=BATCH)]
 
     def ingest() -> int:
         now = time.time_ns() // 1000
-        return store.system("other").ingest((key, now, "insert", "value") for key in keys)
+        return store.system("other").ingest(
+            (_key(number), now + time_, "insert", _value(number, VERSIONS))
+            for time_ in range(BATCHES)
+            for number in range(RECORDS)
+        )
 
     def put() -> int:
-        _put_plain(client)
-        return RECORDS
+        for _ in range(BATCHES):
+            _put_plain(client)
+        return RECORDS * BATCHES
+
+    def scan_all() -> int:
+        mirrored = raw.table("elsa.crm")
+        return len({key for key, _ in mirrored.scan(batch_size=BATCH)})
 
     return [
         (Case("get", "records", GETS, get, lambda: [crm.get(key, token=token) for key in few], 0.77), SHORT_ROUNDS),
@@ -158,7 +168,18 @@ def _cases(raw: happybase.Table, client: Any, store: elsa.ElsaStore) -> list[tup
             Case("scan as of a token", "records", RECORDS, scan, lambda: [v for _, v in crm.scan(token=token)], 0.6),
             ROUNDS,
         ),
-        (Case("ingest", "records", RECORDS, put, ingest, 0.7), ROUNDS),
+        (
+            Case(
+                "scan, beside one of all versions",
+                "records",
+                RECORDS,
+                scan_all,
+                lambda: len(list(crm.scan(token=token))),
+                0.6,
+            ),
+            ROUNDS,
+        ),
+        (Case("ingest", "records", RECORDS * BATCHES, put, ingest, 0.7), ROUNDS),
     ]
 
 

@@ -196,8 +196,14 @@ class Ledger:
     ) -> Iterator[tuple[str, Entry]]:
         """The same of all keys in a range (`bounds`), in order. Streams. Refused where a key was erased since `ingest`,
         unless these are to be left out."""
-        start = layout.entry(self._head, event)
-        for row, cell in self._table.scan_firsts(rows, layout.EXTENT, start, self._stop, at=ingest):
+        table, start, stop = self._table, layout.entry(self._head, event), self._stop
+        bounds = () if event == LAST else (start, stop)
+        for row, first in table.scan_firsts(rows, layout.EXTENT, *bounds, at=ingest):
+            cell: Cell | None = first
+            if not start <= first.qualifier < stop:
+                cell = table.firsts((row,), layout.EXTENT, start, stop, at=ingest).get(row)
+            if cell is None:
+                continue
             if without_erased and cell.value[0] == _ERASED:
                 continue
             entry = self._entry(row, cell, ingest)

@@ -175,9 +175,9 @@ class Repository:
         return self._model(name, None)
 
     @contextmanager
-    def importing(self, name: str) -> Iterator[Model]:
+    def importing(self, name: str, *, splits: Iterable[bytes] | None = None) -> Iterator[Model]:
         """A new model that is filled in the block: there when it ends, and not before. If the block fails nothing is
-        left of it. What an importer that died has left under that name is removed first."""
+        left of it. What an importer that died has left under that name is removed first. `splits` as in `create`."""
         _check_name(name)
         with batch(self) as opened:
             there = name in self.store.tables()
@@ -188,7 +188,7 @@ class Repository:
                 self.catalogue.strike(name)
                 self.store.table(name).drop()
             try:
-                self._create_table(name)
+                self._create_table(name, splits)
                 yield Model(self, name, None)
                 self.catalogue.enter(name)
             except BaseException:

@@ -59,7 +59,7 @@ class ExternalSystem:
 
     def _apply(self, key: str, event: Time, deletion: bool, value: Any, operation: str | None) -> bool:
         fact = self._fact(key, event, deletion, value)
-        ledger = self._writable([fact])
+        ledger = self._writable(fact)
         return ledger.write(fact, operation=operation)
 
     def ingest(self, rows: Iterable[Sequence[Any]]) -> int:
@@ -70,13 +70,16 @@ class ExternalSystem:
         first = next(facts, None)
         if first is None:
             return 0
-        ledger = self._writable([first])
+        ledger = self._writable(first)
         return ledger.write_many(self._ahead(first, facts))
 
     def _ahead(self, first: nm.Fact, others: Iterator[nm.Fact]) -> Iterator[nm.Fact]:
         yield first
+        safe = self._safe()
         for fact in others:
-            self._promise([fact])
+            if fact.event > safe:
+                self._promise(fact)
+                safe = self._safe()
             yield fact
 
     def load(self, rows: Iterable[Sequence[Any]]) -> int:
@@ -95,7 +98,7 @@ class ExternalSystem:
                 yield fact._replace(ingest=known)
 
         try:
-            with self._repository.importing(self.model_name) as model:
+            with self._repository.importing(self.model_name, splits=self._split_rows()) as model:
                 count = nm.Ledger(model, Record, "value").load(facts())
                 self._enter(lead if count else 0)
         except nm.ModelExists as exc:
@@ -220,13 +223,14 @@ class ExternalSystem:
         except nm.ModelNotFound:
             raise self._store.unknown(self.name) from None
 
-    def _writable(self, facts: list[nm.Fact]) -> nm.Ledger:
-        """The records, to write these: the system is made if it is not there, and its lead is written down."""
+    def _writable(self, fact: nm.Fact) -> nm.Ledger:
+        """The records, to write this: the system is made if it is not there, and its lead is written down."""
         if self._promised is None:
             self._enter(LEAD)
             with suppress(nm.ModelExists):
                 self._repository.create(self.model_name, splits=self._split_rows())
-        self._promise(facts)
+        if fact.event > self._safe():
+            self._promise(fact)
         return self._ledger
 
     def _split_rows(self) -> list[bytes] | None:
@@ -235,11 +239,14 @@ class ExternalSystem:
         rows = nm.Ledger(self._store.catalogue, Record, "value")
         return [rows.bounds(split)[0] for split in self._splits]
 
-    def _promise(self, facts: list[nm.Fact]) -> None:
-        now = time.time_ns() // 1000
-        for fact in facts:
-            if fact.event - now + _MARGIN > (LEAD if self._promised is None else self._promised):
-                self._enter(1 << (fact.event - now + _MARGIN).bit_length())
+    def _safe(self) -> int:
+        """The latest event that may be written without more ado."""
+        return time.time_ns() // 1000 - _MARGIN + (self._promised or 0)
+
+    def _promise(self, fact: nm.Fact) -> None:
+        """Have it on record by how much an event is ahead of its ingest time, with some to spare."""
+        ahead = fact.event - time.time_ns() // 1000 + _MARGIN
+        self._enter(max(LEAD, 1 << max(ahead, 0).bit_length()))
 
     def _enter(self, lead: int) -> None:
         """Have the system on record, with at least this lead."""
@@ -281,7 +288,8 @@ class ExternalSystem:
         return Version(key, found.event, found.ingest, INSERT, decoded(found.value, self._repository))
 
 
-def _columns(row: Any, count: int, names: str) -> Sequence[Any]:
-    if not isinstance(row, Sequence) or isinstance(row, str | bytes) or len(row) != count:
+def _columns(row: Sequence[Any], count: int, names: str) -> Sequence[Any]:
+    sequence = isinstance(row, tuple | list) or (isinstance(row, Sequence) and not isinstance(row, str | bytes))
+    if not sequence or len(row) != count:
         raise nm.InvalidValue("a row", row, f"{count} columns: {names}")
     return row

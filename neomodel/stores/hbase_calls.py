@@ -73,14 +73,16 @@ class Slice:
         return [api.TGet(key, columns, timeRange=times, maxVersions=1, **how) for key in keys]
 
     def scan(self) -> Any:
-        """A scan of the first cell of the slice of every row."""
+        """A scan of the first cell of the slice of every row. A filter for that alone does not go with one for bounds,
+        as it may count what lies before them."""
         api = thrift2()
+        bounded = self.start or self.stop is not None
         return api.TScan(
             columns=[api.TColumn(self.family)],
             caching=FIRSTS,
             maxVersions=1,
             timeRange=_range(0, self.until),
-            filterString=self._filter(1, 0),
+            filterString=self._filter(1, 0) if bounded else b"FirstKeyOnlyFilter()",
         )
 
     def _filter(self, size: int, skip: int) -> bytes:

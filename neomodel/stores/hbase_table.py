@@ -31,7 +31,7 @@ from neomodel.stores.base import (
     check_time,
 )
 from neomodel.stores.clock import LANES, Clock, Watch
-from neomodel.stores.encoding import encode_value
+from neomodel.stores.encoding import decode_live, encode_value
 from neomodel.stores.hbase_definition import Definition
 from neomodel.stores.hbase_errors import Call, Subject, partly_written
 from neomodel.stores.hbase_gateways import Gateways, Pair, side_by_side
@@ -135,8 +135,7 @@ class HBaseTable(Table):
         at: int | None = None,
     ) -> dict[bytes, Cell]:
         ordered = list(dict.fromkeys(map(_check_key, keys)))
-        part = self._slice(b"", family, start, stop, at)
-        if part.empty:
+        if (part := self._slice(b"", family, start, stop, at)).empty:
             return {}
 
         def read(pair: Pair, some: list[bytes]) -> list[Any]:
@@ -352,10 +351,11 @@ class HBaseTable(Table):
         """The first live cell of each row that has one in the slice: behind a tombstone, by one more call."""
         for result in results:
             for value in result.columnValues:
-                cells = iter(calls.live_cells([value]))
-                if not value.value:
-                    left = partial(calls.Slice, result.row, part.family, until=part.until)
-                    cells = self._forwards(left, value.qualifier + b"\0", part.stop, None)
+                if value.value:
+                    yield result.row, Cell(value.qualifier, value.timestamp, decode_live(value.value))
+                    continue
+                left = partial(calls.Slice, result.row, part.family, until=part.until)
+                cells = self._forwards(left, value.qualifier + b"\0", part.stop, None)
                 yield from ((result.row, cell) for cell in itertools.islice(cells, 1))
 
     def _page(self, part: calls.Slice, size: int, skip: int = 0) -> list[Any]:

@@ -180,3 +180,18 @@ def test_stamps_of_batches_are_their_own(tmp_path: Path, connect: Callable[[str]
     assert len(set(everything)) == 60
     assert all(found == sorted(found) and found[0] > batch.since for found, batch in zip(stamps, batches, strict=True))
     assert not any(stamp % 256 == 0 for stamp in everything)
+
+
+def test_other_timelines_of_the_same_key_are_told_apart(model: nm.Model) -> None:
+    values, levels = nm.Ledger(model, Gauge, "value"), nm.Ledger(model, Gauge, "level")
+    values.write_many([nm.Fact("k", 1, "v"), nm.Fact("l", 1, "w")])
+    levels.write_many([nm.Fact("k", 2, 7), nm.Fact("m", 2, 8)])
+
+    latest = now(values)
+    for event in (LAST, 5):
+        for ledger, expected in ((values, {"k": "v", "l": "w"}), (levels, {"k": 7, "m": 8})):
+            keys = ["k", "l", "m"]
+            found = {key: ledger.at(key, event=event, ingest=latest) for key in keys}
+            assert {key: entry.value for key, entry in found.items() if entry} == expected
+            assert {k: e.value for k, e in ledger.at_many(keys, event=event, ingest=latest).items()} == expected
+            assert {k: e.value for k, e in ledger.scan(ledger.bounds(), event=event, ingest=latest)} == expected

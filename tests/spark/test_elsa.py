@@ -1,6 +1,7 @@
 """External systems as of a token on Spark."""
 
 import datetime
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from pyspark.sql import SparkSession
 import neomodel as nm
 import spark
 from metamodels import elsa
+from neomodel.cluster import Cluster
 from neomodel.stores import open_store
 from neomodel.stores.wrappers import Counting
 from spark.elsa import Mirror, batches
@@ -113,3 +115,17 @@ def test_what_was_erased_is_refused_unless_it_is_left_out(session: SparkSession,
         read(session, store, token=token).collect()
     assert read(session, store, token=token, without_erased="true").count() == 298
     assert read(session, store).count() == 298
+
+
+def test_there_is_a_part_for_each_region_that_a_system_is_split_into(hbase: Cluster) -> None:
+    with nm.connect(hbase.url) as repository:
+        opened = elsa.open(repository, f"e{uuid.uuid4().hex[:12]}")
+        system = opened.system("crm", splits=[KEYS[100], KEYS[200]])
+        system.load((key, 10, 20, "insert", key) for key in KEYS)
+        mirror = Mirror.taken(hbase.url, "crm", name=opened.name)
+
+        parts = parts_of(repository.store.table(system.model_name), *system.rows())
+        found = [[key for page in batches(mirror, part) for key in page.column(0).to_pylist()] for part in parts]
+        assert found == [KEYS[:100], KEYS[100:200], KEYS[200:]]
+        repository.drop(system.model_name)
+        repository.drop(opened.name)
