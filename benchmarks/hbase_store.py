@@ -39,12 +39,12 @@ def _tables(servers: int) -> Iterator[tuple[happybase.Table, Any, Table]]:
                 ours.put_many(Mutation(_key(number), CELLS) for number in range(ROWS))
                 address = parse(running.url).gateways[0]
                 raw = happybase.Connection(address.host, address.port1)
-                yield raw.table("model"), _thrift2(address), ours
+                yield raw.table("model"), raw_thrift2(address), ours
         finally:
             cluster.down(folder)
 
 
-def _thrift2(address: GatewayAddress) -> Any:
+def raw_thrift2(address: GatewayAddress) -> Any:
     transport = TCyBufferedTransport(TSocket(host=address.host, port=address.port2))
     transport.open()
     return TClient(thrift2().THBaseService, TCyBinaryProtocol(transport, decode_response=False))

@@ -35,6 +35,7 @@ from neomodel.findings import Finding, Report
 from neomodel.graphs import to_networkx
 from neomodel.history import Change, Place, Revision, history
 from neomodel.leaving import Deleted, delete
+from neomodel.ledgers import Fact, Ledger
 from neomodel.model import Model
 from neomodel.objects import Element, identify, oid
 from neomodel.prefetching import prefetch
@@ -55,6 +56,7 @@ __all__ = [
     "Deleted",
     "Element",
     "Entry",
+    "Fact",
     "FeatureNotFound",
     "Finding",
     "IncompatibleMetamodel",
@@ -62,6 +64,7 @@ __all__ = [
     "InvalidModel",
     "InvalidValue",
     "JobEnded",
+    "Ledger",
     "MetamodelNotFound",
     "Model",
     "ModelExists",

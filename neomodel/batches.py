@@ -40,7 +40,7 @@ from neomodel.errors import (
 )
 from neomodel.stores import VERSION, Store, ensured, successor
 from neomodel.stores.base import MAX_TIME, ORDERED
-from neomodel.stores.clock import Watch, wall
+from neomodel.stores.clock import LANES, Watch, wall
 from neomodel.times import told
 
 if TYPE_CHECKING:
@@ -64,6 +64,8 @@ class Entry:
     owner: str
     until: int
     since: int | None = None
+    lane: int = 0
+    """Which times are its own, where clients stamp: see `Batch.stamps`. No other batch that is open has the same."""
 
 
 @attrs.frozen
@@ -194,6 +196,7 @@ class Batch:
         self._renewed = began
         self._ended = threading.Event()
         self._lost = False
+        self._stamped = 0
         self._renewing = threading.Thread(target=self._renew, name="neomodel-batch", daemon=True)
         self._renewing.start()
 
@@ -204,6 +207,16 @@ class Batch:
         """Raise `BatchExpired` if others don't wait for it any more. Costs no call."""
         if self._lost or self._renewed.age() > self._lease * _SECOND:
             raise self._expired()
+
+    def stamps(self) -> Iterator[int]:
+        """Times that grow, each when it is asked for, later than `since`, not later than now, and given to nobody else:
+        neither to another batch, nor to a swap. For stores where clients stamp, to write with."""
+        lane = self._entry.lane
+        while True:
+            self._stamped = max(self._stamped, self.since, wall() - LANES) // LANES * LANES + LANES + lane
+            if (early := self._stamped - wall()) > 0:
+                time.sleep(early / _SECOND + 1e-4)
+            yield self._stamped
 
     def close(self) -> None:
         """Take it off the list: all that was written in it is acknowledged. Raises `BatchExpired` if it had expired."""
@@ -270,7 +283,11 @@ def batch(where: "Repository | Model", *, lease: float = LEASE) -> Iterator[Batc
 
 
 def _with(entry: Entry, entries: list[Entry]) -> list[Entry]:
-    return [*_without(entries, entry.token), entry]
+    others = _without(entries, entry.token)
+    free = set(range(1, LANES)) - {other.lane for other in others}
+    if not free:
+        raise InvalidValue("the number of open batches", len(others), f"less than {LANES - 1}; wait for some to end")
+    return [*others, attrs.evolve(entry, lane=min(free))]
 
 
 def _renewed(entry: Entry, token: str, until: int) -> Entry:

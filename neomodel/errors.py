@@ -211,12 +211,13 @@ class NotStable(NeomodelError, ValueError):
     """A read of a time under which somebody may still write: wait, read as of "stable", or say that it may change."""
 
     sentence = (
-        "{where} can't be read as of {at}: others may still write under that time, it is stable up to {stable}; "
-        "wait, open it as_of='stable', or with unstable=True as it may still change"
+        "{where} can't be read as of {at}: others may still write under that time, "
+        "it is stable up to {stable}; {remedy}"
     )
     where: str
     at: str
     stable: str
+    remedy: str = "wait, open it as_of='stable', or with unstable=True as it may still change"
 
 
 @_error

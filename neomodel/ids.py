@@ -50,6 +50,7 @@ _SEPARATOR = "#"  # sorts below every character of an escaped part, as does the 
 _MARK = "$"  # before the hash of a shortened id; in no other natural id
 _KEPT = 100  # bytes of a shortened id before the mark; whole characters, so up to 3 fewer
 _ESCAPED = re.compile("[\0-,~-\xa0]")
+_WRITTEN = re.compile("[%~](..)")
 
 
 # random ids
@@ -161,6 +162,22 @@ def natural_range(prefix: str, class_name: str, parts: Sequence[str] = ()) -> tu
         return full, full + b"%"  # after the separator and the mark; an escape would be more of the last part
     start = full[:EXACT].decode(errors="ignore").encode()
     return start, start + b"\xff"
+
+
+def beginning(prefix: str, class_name: str, text: str) -> tuple[bytes, bytes]:
+    """The range of row keys of the objects whose key begins with this text, where they are whole: see `is_whole`."""
+    start = _full(prefix, class_name, [text]).encode()
+    return start, start + b"\xff"  # which is in no UTF-8
+
+
+def is_whole(oid: str) -> bool:
+    """Whether a natural id has all of its key in it, so that the key can be told from it."""
+    return _MARK not in oid
+
+
+def natural_parts(oid: str) -> list[str]:
+    """The texts of the key that a natural id, which is whole, was made of."""
+    return [_WRITTEN.sub(lambda found: chr(int(found[1], 16)), part) for part in oid.split(_SEPARATOR)[1:]]
 
 
 def _full(prefix: str, class_name: str, parts: Sequence[str]) -> str:

@@ -52,6 +52,8 @@ class Inspection:
                 continue
             if is_object(oid, row):
                 row = whole(self._holdings.model, oid, row)
+            if row.keys() == {VERSION}:  # of a ledger
+                continue
             self._holdings.keep(self._name, oid, row)
             if not is_object(oid, row):
                 columns = ", ".join(column.decode(errors="backslashreplace") for column in row)

@@ -51,6 +51,9 @@ OBJECT = (b"c:", b"p:", b"t:")
 TYPE = (b"t:",)
 """The columns that tell the class of an object."""
 
+LEDGER = "--------"
+"""The life of timelines that are found by the key of their object alone: see `ledgers`."""
+
 _EXTENT = b"x:"  # all that is read with an object sorts before it
 _EVENT = 8  # bytes
 
@@ -160,6 +163,7 @@ __all__ = [
     "FAMILIES",
     "FEATURE",
     "FROM",
+    "LEDGER",
     "NSURI",
     "OBJECT",
     "PLACE",

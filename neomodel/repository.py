@@ -168,17 +168,18 @@ class Repository:
 
     # models
 
-    def create(self, name: str) -> Model:
-        """A new model, empty; `ModelExists` if there is one of that name."""
+    def create(self, name: str, *, splits: Iterable[bytes] | None = None) -> Model:
+        """A new model, empty; `ModelExists` if there is one of that name. `splits` are the row keys at which it is cut
+        into regions to begin with, where there are such; if not given, those that cut random ids evenly."""
         _check_name(name)
-        self._create_table(name)
+        self._create_table(name, splits)
         self.catalogue.enter(name)
         return self._model(name, None)
 
     @contextmanager
-    def importing(self, name: str) -> Iterator[Model]:
+    def importing(self, name: str, *, splits: Iterable[bytes] | None = None) -> Iterator[Model]:
         """A new model that is filled in the block: there when it ends, and not before. If the block fails nothing is
-        left of it. What an importer that died has left under that name is removed first."""
+        left of it. What an importer that died has left under that name is removed first. `splits` as in `create`."""
         _check_name(name)
         with batch(self) as opened:
             there = name in self.store.tables()
@@ -189,7 +190,7 @@ class Repository:
                 self.catalogue.strike(name)
                 self.store.table(name).drop()
             try:
-                self._create_table(name)
+                self._create_table(name, splits)
                 yield Model(self, name, None)
                 self.catalogue.enter(name)
             except BaseException:
@@ -231,9 +232,10 @@ class Repository:
 
         return import_json(self, path, model, metamodel=metamodel)
 
-    def _create_table(self, name: str) -> None:
+    def _create_table(self, name: str, splits: Iterable[bytes] | None = None) -> None:
+        cuts = ids.splits(self.store.breadth) if splits is None else splits
         try:
-            self.store.table(name).create(layout.FAMILIES, splits=ids.splits(self.store.breadth))
+            self.store.table(name).create(layout.FAMILIES, splits=cuts)
         except TableExists as exc:
             self.imports.check(name)
             raise ModelExists(name, self.store.url) from exc

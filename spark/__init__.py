@@ -2,6 +2,7 @@
 
 from spark.changes import follow
 from spark.elements import Elements, elements
+from spark.elsa import ElsaSource, lookup
 from spark.graph import Graph, graph
 from spark.jobs import Job
 from spark.source import ModelSource, register
@@ -9,12 +10,14 @@ from spark.writing import undo, unfinished_jobs
 
 __all__ = [
     "Elements",
+    "ElsaSource",
     "Graph",
     "Job",
     "ModelSource",
     "elements",
     "follow",
     "graph",
+    "lookup",
     "register",
     "undo",
     "unfinished_jobs",

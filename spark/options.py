@@ -46,14 +46,7 @@ class Options:
 
     @classmethod
     def _checked(cls, options: Mapping[str, str], known: Collection[str]) -> "Options":
-        given = {name.lower(): value for name, value in options.items()}
-        for name in given:
-            if name not in known:
-                expected = f"one of {', '.join(sorted(known))}{near(name, known)}"
-                raise InvalidValue("an option of format neomodel", name, expected)
-        for name in ("store", "model"):
-            if not given.get(name):
-                raise InvalidValue(f"option {name}", given.get(name), _NEEDED[name])
+        given = named(options, known, ("store", "model"), "neomodel")
         return cls(absolute(given["store"]), given["model"], given)
 
     @property
@@ -96,12 +89,7 @@ class Options:
         return self.one_of("view", (ROWS, VERTICES, EDGES))
 
     def flag(self, name: str, *, default: bool = False) -> bool:
-        found = self.given.get(name)
-        if found is None:
-            return default
-        if found.lower() not in _FLAGS:
-            raise InvalidValue(f"option {name}", found, "true or false")
-        return _FLAGS[found.lower()]
+        return flag(self.given, name, default=default)
 
     def without(self, *names: str, why: str) -> None:
         """Refuse options that make no sense beside another one."""
@@ -120,7 +108,31 @@ class Options:
 _NEEDED = {
     "store": "the URL of a store, such as lmdb:neomodel.db",
     "model": "the name of a model; `neomodel models` lists those there are",
+    "system": "the name of a system; `neomodel elsa stats` lists those there are",
 }
+
+
+def named(options: Mapping[str, str], known: Collection[str], needed: Collection[str], form: str) -> dict[str, str]:
+    """The options, by names in small letters; `InvalidValue` for one that is unknown, and for one that is missing."""
+    given = {name.lower(): value for name, value in options.items()}
+    for name in given:
+        if name not in known:
+            expected = f"one of {', '.join(sorted(known))}{near(name, known)}"
+            raise InvalidValue(f"an option of format {form}", name, expected)
+    for name in needed:
+        if not given.get(name):
+            raise InvalidValue(f"option {name}", given.get(name), _NEEDED[name])
+    return given
+
+
+def flag(given: Mapping[str, str], name: str, *, default: bool = False) -> bool:
+    """What an option says that is true or false."""
+    found = given.get(name)
+    if found is None:
+        return default
+    if found.lower() not in _FLAGS:
+        raise InvalidValue(f"option {name}", found, "true or false")
+    return _FLAGS[found.lower()]
 
 
 def absolute(url: str) -> str:

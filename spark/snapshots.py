@@ -26,7 +26,7 @@ class Snapshot:
     @classmethod
     def taken(cls, store: str, model: str, as_of: Time | str = STABLE, *, unstable: bool = False) -> "Snapshot":
         """That of the model as of a time, by default the latest that is stable; refused as `Repository.open` does."""
-        url = _reached(store)
+        url = reached(store)
         opened = shared(url).open(model, as_of=as_of, unstable=unstable)
         assert opened.as_of is not None
         return cls(url, model, opened.as_of, opened.unstable)
@@ -43,7 +43,7 @@ class Snapshot:
         if isinstance(model, Snapshot):
             return model
         assert model.as_of is not None
-        return cls(_reached(model.repository.store.url), model.name, model.as_of, model.unstable)
+        return cls(reached(model.repository.store.url), model.name, model.as_of, model.unstable)
 
     @property
     def repository(self) -> Repository:
@@ -97,7 +97,8 @@ def _classes(packages: Iterable[EPackage]) -> list[EClass]:
     ]
 
 
-def _reached(store: str) -> str:
+def reached(store: str) -> str:
+    """The URL of a store as all processes of a job reach it, or `InvalidValue`."""
     url = absolute(store)
     if url.startswith("memory:"):
         raise InvalidValue("a store for Spark", url, "one that other processes reach: lmdb: or hbase:")

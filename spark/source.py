@@ -9,6 +9,7 @@ from pyspark.sql.types import StructType
 from neomodel.errors import InvalidValue
 from spark.changes import ChangeReader, Following, Refusal
 from spark.columns import schema_of
+from spark.elsa import ElsaSource
 from spark.graph import SCHEMAS, GraphReader
 from spark.options import ROWS, Options
 from spark.reading import ModelReader, Reading
@@ -80,6 +81,7 @@ class ModelSource(DataSource):
 
 
 def register(session: SparkSession) -> None:
-    """Let a session know the format ``neomodel``, and hand its filters down to where rows are read."""
+    """Let a session know the formats ``neomodel``, and hand its filters down to where rows are read, and ``elsa``."""
     session.dataSource.register(ModelSource)
+    session.dataSource.register(ElsaSource)
     session.conf.set("spark.sql.python.filterPushdown.enabled", "true")

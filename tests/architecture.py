@@ -75,6 +75,7 @@ LAYERS = (
         "neomodel.repairing",
         "neomodel.checking",
         "neomodel.purging",
+        "neomodel.ledgers",
     ),
     ("neomodel",),
     ("metamodels",),

@@ -61,11 +61,13 @@ def commands(group: Any = command, path: str = "") -> Iterator[str]:
             yield from commands(inner, name)
 
 
+ELSA = [f"elsa {command}" for command in ("get", "history", "load", "stats", "timeline")]
+
 # help
 
 
 def test_the_commands_are_those_of_the_design() -> None:
-    assert sorted(commands()) == sorted([*WORKING, "cluster"])
+    assert sorted(commands()) == sorted([*WORKING, "cluster", "elsa", *ELSA])
 
 
 @pytest.mark.parametrize("path", list(commands()))
@@ -83,7 +85,7 @@ def test_help_lists_every_command_under_a_heading(arguments: list[str], capsys: 
     headings = [out.index(f"─ {heading} ─") for heading in ("Models: in and out", "Metamodels", "Cluster")]
     assert headings == sorted(headings)
     for path in commands():
-        assert path.startswith("cluster ") or re.search(rf"^│ {path} ", out, re.MULTILINE), path
+        assert path.startswith(("cluster ", "elsa ")) or re.search(rf"^│ {path} ", out, re.MULTILINE), path
 
 
 def test_version_is_printed() -> None:

@@ -1,9 +1,9 @@
 """The command line: one command per question, one sentence per failure.
 
-Exit status: 0 done; 1 declined at a prompt, `check` found something that is still wrong, or `cluster status` something
-that does not run; 2 the input, the store, the cluster or the file system is at fault, and stderr has one sentence that
-says what, where and what to do; 70 a bug of ours; 130 interrupted; 141 whoever read the output left.
-A traceback is shown for a bug only, and only if ``NEOMODEL_DEBUG`` is set.
+Exit status: 0 done; 1 declined at a prompt, `check` found something that is still wrong, `cluster status` something
+that does not run, or `elsa get` no record; 2 the input, the store, the cluster or the file system is at fault, and
+stderr has one sentence that says what, where and what to do; 70 a bug of ours; 130 interrupted; 141 whoever read the
+output left. A traceback is shown for a bug only, and only if ``NEOMODEL_DEBUG`` is set.
 """
 
 import io

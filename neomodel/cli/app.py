@@ -6,7 +6,7 @@ import typer
 from typer.main import get_command
 
 from neomodel import __version__
-from neomodel.cli import check, cluster, exporting, importing, models, show, stats
+from neomodel.cli import check, cluster, elsa, exporting, importing, models, show, stats
 from neomodel.cli.frame import Commands, StoreBefore
 
 app = typer.Typer(
@@ -84,6 +84,27 @@ _commands.add(
     panel=_METAMODELS,
 )
 _commands.add(models.metamodels, "neomodel metamodels", "neomodel metamodels --json", panel=_METAMODELS)
+
+_elsa = typer.Typer(
+    help="ELSA: external systems, mirrored with all that was ever known of them.",
+    rich_markup_mode="rich",
+)
+app.add_typer(_elsa, name="elsa", rich_help_panel="External systems", epilog="Example:\n$ neomodel elsa stats")
+_elsa_commands = Commands(_elsa)
+_elsa_commands.add(
+    elsa.get,
+    "neomodel elsa get crm customer-7",
+    "neomodel elsa get crm customer-7 --event 2024-05-01T00:00:00Z --ingest 2024-06-01T00:00:00Z",
+    "neomodel elsa get crm customer-7 --json | jq .token",
+)
+_elsa_commands.add(elsa.history, "neomodel elsa history crm customer-7")
+_elsa_commands.add(elsa.load, "neomodel elsa load crm history.csv", "neomodel elsa load crm history.jsonl")
+_elsa_commands.add(elsa.stats, "neomodel elsa stats", "neomodel elsa stats crm --json")
+_elsa_commands.add(
+    elsa.timeline,
+    "neomodel elsa timeline crm customer-7 --out customer-7.svg",
+    "neomodel elsa timeline crm x --event 15 --ingest 35 --out x.svg",
+)
 
 _cluster = typer.Typer(
     help="A local HBase, for development and tests. Whoever uses this machine can read and write what is in it.",

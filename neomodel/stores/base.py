@@ -9,7 +9,7 @@ Rows are ordered by key and cells by column, bytewise. Every store takes a key a
 `ALWAYS_FITS` bytes; a store that can't take a longer one says so with `InvalidValue` before it writes anything.
 
 **Values.** A cell holds bytes. Writing None writes a *tombstone*: from its time on the cell reads as absent. Nothing
-is ever deleted in place but by `Table.purge`, so every past state can be read.
+is ever deleted in place but by `Table.purge` and `Table.erase`, so every past state can be read.
 
 **Atomicity.** All cells that one `swap`, or one mutation of `put_many`, writes to a row appear at once: no reader sees
 some of them. Nothing spans rows.
@@ -144,6 +144,26 @@ class Table(ABC):
         many versions there are; backwards, a store may have to walk the slice first.
         """
 
+    def firsts(
+        self,
+        keys: Iterable[bytes],
+        family: str,
+        start: bytes = b"",
+        stop: bytes | None = None,
+        *,
+        at: int | None = None,
+    ) -> dict[bytes, Cell]:
+        """The first cell that `cells` has of each of these rows, by key. One seek each, one round trip per region."""
+        found = {key: next(self.cells(key, family, start, stop, at=at, limit=1), None) for key in keys}
+        return {key: cell for key, cell in found.items() if cell is not None}
+
+    def scan_firsts(
+        self, rows: tuple[bytes, bytes | None], family: str, start: bytes = b"", stop: bytes | None = None, *, at: int
+    ) -> Iterator[tuple[bytes, Cell]]:
+        """As `firsts`, of all rows with ``rows[0]`` <= key < ``rows[1]``, in key order. Streams like `scan`."""
+        for key, _ in self.scan(*rows, at=at, columns=[f"{family}:".encode()]):
+            yield from self.firsts([key], family, start, stop, at=at).items()
+
     @abstractmethod
     def scan(
         self,
@@ -215,6 +235,14 @@ class Table(ABC):
         """Forget what only reads before `before` could see; reads from then on are the same as ever.
 
         Returns how many versions went. Asking for a time before the horizon raises `Purged` from now on.
+        """
+
+    @abstractmethod
+    def erase(self, key: bytes, family: str, start: bytes, stop: bytes, until: int, instead: Row) -> int:
+        """Forget every version up to time `until` of the cells with `start` <= qualifier < `stop` of a row, and have it
+        hold the cells `instead`, of that family, at every time that can be read. Returns how many versions went.
+
+        These are written first; other versions that they have stay. Erasing again is right.
         """
 
 

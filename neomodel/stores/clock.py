@@ -6,6 +6,9 @@ import time
 
 import attrs
 
+LANES = 256
+"""Where clients stamp: times that are a multiple of it are those of swaps, and the others are shared out to batches."""
+
 _RUNNING = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # the first goes on while the machine sleeps
 
 
@@ -39,9 +42,11 @@ class Clock:
         """Also for a forked child: the thread that held the lock is not there to let go of it."""
         self._lock = threading.Lock()
 
-    def tick(self, count: int = 1, *, after: int = 0) -> int:
-        """The first of `count` times in a row, later than all given out before and than `after`."""
+    def tick(self, count: int = 1, *, after: int = 0, every: int = 1) -> int:
+        """The first of `count` times in a row, later than all given out before and than `after`; a multiple of
+        `every`."""
         with self._lock:
             first = max(wall(), self._last + 1, after + 1)
+            first += -first % every
             self._last = first + count - 1
             return first

@@ -10,14 +10,15 @@ struct TResult { 1: optional binary row, 2: required list<TColumnValue> columnVa
 
 struct TGet {
   1: required binary row, 2: optional list<TColumn> columns, 4: optional TTimeRange timeRange,
-  5: optional i32 maxVersions, 6: optional binary filterString
+  5: optional i32 maxVersions, 6: optional binary filterString, 12: optional i32 storeLimit
 }
 struct TPut { 1: required binary row, 2: required list<TColumnValue> columnValues, 3: optional i64 timestamp }
 enum TDeleteType { DELETE_COLUMN = 0 }
 struct TDelete { 1: required binary row, 2: optional list<TColumn> columns, 4: optional TDeleteType deleteType }
 struct TScan {
   1: optional binary startRow, 2: optional binary stopRow, 3: optional list<TColumn> columns, 4: optional i32 caching,
-  5: optional i32 maxVersions, 6: optional TTimeRange timeRange, 8: optional i32 batchSize
+  5: optional i32 maxVersions, 6: optional TTimeRange timeRange, 7: optional binary filterString,
+  8: optional i32 batchSize
 }
 union TMutation { 1: TPut put }
 struct TRowMutations { 1: required binary row, 2: required list<TMutation> mutations }
@@ -44,6 +45,7 @@ exception TIllegalArgument { 1: optional string message }
 
 service THBaseService {
   TResult get(1: required binary table, 2: required TGet tget) throws (1: TIOError io)
+  list<TResult> getMultiple(1: required binary table, 2: required list<TGet> tgets) throws (1: TIOError io)
   void putMultiple(1: required binary table, 2: required list<TPut> tputs) throws (1: TIOError io)
   list<TDelete> deleteMultiple(1: required binary table, 2: required list<TDelete> tdeletes) throws (1: TIOError io)
   bool checkAndMutate(

@@ -1,6 +1,7 @@
 """Requests to the Thrift2 gateway, made of what the contract speaks of: puts, slices of a row, walks over versions."""
 
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 import attrs
@@ -11,6 +12,7 @@ from neomodel.stores.hbase_client import thrift2
 
 ALL_VERSIONS = 2**31 - 1
 CELLS = 1000  # of one row, read in one call
+FIRSTS = 1000  # rows of a scan of first cells
 _ROWS = 50  # of a walk over versions, of up to that many cells each
 
 
@@ -60,15 +62,32 @@ class Slice:
     def page(self, size: int, skip: int = 0) -> Any:
         """A get of the first `size` cells after `skip` others, tombstones too. HBase applies the time range before it
         counts, and seeks to `start`."""
+        return self.firsts([self.key], size, skip)[0]
+
+    def firsts(self, keys: list[bytes], size: int = 1, skip: int = 0) -> list[Any]:
+        """The same for the same slice of other rows."""
         api = thrift2()
-        bounds = b"ColumnRangeFilter(%s, true, %s, false)" % (_quoted(self.start), _quoted(self.stop or b""))
-        return api.TGet(
-            self.key,
-            [api.TColumn(self.family)],
-            timeRange=_range(0, self.until),
+        bounded = self.start or self.stop is not None or skip
+        how = {"filterString": self._filter(size, skip)} if bounded else {"storeLimit": size}
+        columns, times = [api.TColumn(self.family)], _range(0, self.until)
+        return [api.TGet(key, columns, timeRange=times, maxVersions=1, **how) for key in keys]
+
+    def scan(self) -> Any:
+        """A scan of the first cell of the slice of every row. A filter for that alone does not go with one for bounds,
+        as it may count what lies before them."""
+        api = thrift2()
+        bounded = self.start or self.stop is not None
+        return api.TScan(
+            columns=[api.TColumn(self.family)],
+            caching=FIRSTS,
             maxVersions=1,
-            filterString=b"%s AND ColumnPaginationFilter(%d, %d)" % (bounds, size, skip),
+            timeRange=_range(0, self.until),
+            filterString=self._filter(1, 0) if bounded else b"FirstKeyOnlyFilter()",
         )
+
+    def _filter(self, size: int, skip: int) -> bytes:
+        bounds = b"ColumnRangeFilter(%s, true, %s, false)" % (_quoted(self.start), _quoted(self.stop or b""))
+        return b"%s AND ColumnPaginationFilter(%d, %d)" % (bounds, size, skip)
 
 
 def live_cells(values: list[Any]) -> list[Cell]:
@@ -117,6 +136,24 @@ def walk(client: Any, table: bytes, scan: Any, place: Place) -> Iterator[tuple[P
             place = Place(page[-1].key, place.stop, page[-1].column, page[-1].time)
             yield place, page
     client.closeScanner(scanner)
+
+
+def scan_firsts(client: Any, table: bytes, scan: Any, place: Place) -> Iterator[tuple[Place, list[Any]]]:
+    """Pages of the results that a scan has from a place on, each with the place after it."""
+    bounded = thrift2().TScan(**{**vars(scan), "startRow": place.key, "stopRow": place.stop})
+    scanner = client.openScanner(table, bounded)
+    while results := client.getScannerRows(scanner, FIRSTS):
+        place = Place(results[-1].row + b"\0", place.stop)
+        yield place, results
+    client.closeScanner(scanner)
+
+
+def useless(versions: Iterator[Version]) -> Iterator[Version]:
+    """Of the versions up to a time, those that no read at that time or later can see."""
+    for _, of_cell in groupby(versions, key=lambda version: (version.key, version.column)):
+        for number, version in enumerate(of_cell):
+            if number or version.value is None:
+                yield version
 
 
 def _range(first: int, last: int) -> Any:

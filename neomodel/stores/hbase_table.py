@@ -30,8 +30,8 @@ from neomodel.stores.base import (
     check_swap,
     check_time,
 )
-from neomodel.stores.clock import Clock, Watch
-from neomodel.stores.encoding import encode_value
+from neomodel.stores.clock import LANES, Clock, Watch
+from neomodel.stores.encoding import decode_live, encode_value
 from neomodel.stores.hbase_definition import Definition
 from neomodel.stores.hbase_errors import Call, Subject, partly_written
 from neomodel.stores.hbase_gateways import Gateways, Pair, side_by_side
@@ -120,12 +120,48 @@ class HBaseTable(Table):
         reverse: bool = False,
     ) -> Iterator[Cell]:
         """Backwards, the slice is walked once on the server before the first cell comes: HBase reads forwards only."""
-        facts = self._facts()
-        head = check_family(family, facts.families)[:1]
-        until = check_at(at, facts.horizon, self._where)
-        part = partial(calls.Slice, _check_key(key), head, until=until)
+        whole = self._slice(_check_key(key), family, start, stop, at)
+        part = partial(calls.Slice, key, whole.family, until=whole.until)
         found = self._backwards(part, start, stop) if reverse else self._forwards(part, start, stop, limit)
         yield from itertools.islice(found, limit)
+
+    def firsts(
+        self,
+        keys: Iterable[bytes],
+        family: str,
+        start: bytes = b"",
+        stop: bytes | None = None,
+        *,
+        at: int | None = None,
+    ) -> dict[bytes, Cell]:
+        ordered = list(dict.fromkeys(map(_check_key, keys)))
+        if (part := self._slice(b"", family, start, stop, at)).empty:
+            return {}
+
+        def read(pair: Pair, some: list[bytes]) -> list[Any]:
+            call, gets = Call("firsts", self._subject), part.firsts(some)
+            if len(gets) == 1:
+                return [self._gateways.two(call, lambda client: client.get(self._full_name, gets[0]), near=pair)]
+            return self._gateways.two(call, lambda client: client.getMultiple(self._full_name, gets), near=pair)
+
+        jobs = [partial(read, pair, some) for pair, some in self._by_pair(ordered, lambda key: key)]
+        answers = [jobs[0]()] if len(jobs) == 1 else side_by_side(jobs, self._at_once)
+        found = dict(self._alive(part, itertools.chain.from_iterable(answers)))
+        return {key: found[key] for key in ordered if key in found}
+
+    def scan_firsts(
+        self, rows: tuple[bytes, bytes | None], family: str, start: bytes = b"", stop: bytes | None = None, *, at: int
+    ) -> Iterator[tuple[bytes, Cell]]:
+        if (part := self._slice(b"", family, start, stop, at)).empty:
+            return
+
+        def ask(client: Any, place: calls.Place) -> Iterator[tuple[calls.Place, list[Any]]]:
+            return calls.scan_firsts(client, self._full_name, part.scan(), place)
+
+        call = Call("scan_firsts", self._subject)
+        for pair, low, high in self._locations().segments(*rows):
+            for page in self._gateways.stream_two(call, ask, calls.Place(low, high), near=pair):
+                yield from self._alive(part, page)
 
     def scan(
         self,
@@ -184,7 +220,7 @@ class HBaseTable(Table):
         near = self._near(_check_key(key))
         known = self._knowledge.remembered(key, guard)
         after = self._version(key, near)[1] if known is None else known
-        stamped, stamp = Watch(), _clock.tick(after=after)
+        stamped, stamp = Watch(), _clock.tick(after=after, every=LANES)
         arguments = calls.swap(self._full_name, key, guard, cells, stamp)
         call = Call("swap", self._subject, key, writes=True, repeatable=False)
         won: bool = self._gateways.two(
@@ -229,16 +265,28 @@ class HBaseTable(Table):
         self._definition.facts()
         horizon = self._definition.raise_horizon(check_time(before, _clock.tick()))
         self._knowledge.forget()
-        removed = 0
-        useless = self._useless(horizon)
-        with partly_written("purge"):
-            while deletes := [calls.delete(version) for version in itertools.islice(useless, rows.ROWS)]:
-                call = Call("purge", self._subject, writes=True)
-                self._gateways.two(call, partial(self._delete, deletes))
-                removed += len(deletes)
-        return removed
+        return self._remove("purge", calls.useless(self.history(until=horizon)))
+
+    def erase(self, key: bytes, family: str, start: bytes, stop: bytes, until: int, instead: Row) -> int:
+        facts = self._definition.facts()
+        head = check_family(family, facts.families)
+        check_cells(instead, facts.families)
+        put, call = calls.put(_check_key(key), instead, facts.horizon), Call("erase", self._subject, key, writes=True)
+        self._gateways.two(call, lambda client: client.putMultiple(self._full_name, [put]), near=self._near(key))
+        versions = self.history(key, key + b"\0", columns=[head], until=max(until, facts.horizon))
+        inside = (v for v in versions if head + start <= v.column < head + stop and v.time <= until)
+        return self._remove("erase", (version for version in inside if version.column not in instead))
 
     # how
+
+    def _remove(self, operation: str, versions: Iterator[Version]) -> int:
+        removed = 0
+        with partly_written(operation):
+            while deletes := [calls.delete(version) for version in itertools.islice(versions, rows.ROWS)]:
+                call, arguments = Call(operation, self._subject, writes=True), (self._full_name, deletes)
+                self._gateways.two(call, lambda client, what=arguments: client.deleteMultiple(*what))  # type: ignore[misc]
+                removed += len(deletes)
+        return removed
 
     @property
     def _at_once(self) -> int:
@@ -251,9 +299,6 @@ class HBaseTable(Table):
     def _now(self, client: Any, stamped: Watch) -> Any:
         """The client, for a call with what was stamped then."""
         return client.within(stamped, self._gateways.latest)
-
-    def _delete(self, deletes: list[Any], client: Any) -> None:
-        client.deleteMultiple(self._full_name, deletes)
 
     def _facts(self) -> Facts:
         return self._knowledge.facts(self._definition.facts)
@@ -297,6 +342,22 @@ class HBaseTable(Table):
             puts.append(calls.put(_check_key(key), cells, when))
         return puts
 
+    def _slice(self, key: bytes, family: str, start: bytes, stop: bytes | None, at: int | None) -> calls.Slice:
+        facts = self._facts()
+        head = check_family(family, facts.families)[:1]
+        return calls.Slice(key, head, start, stop, check_at(at, facts.horizon, self._where))
+
+    def _alive(self, part: calls.Slice, results: Iterable[Any]) -> Iterator[tuple[bytes, Cell]]:
+        """The first live cell of each row that has one in the slice: behind a tombstone, by one more call."""
+        for result in results:
+            for value in result.columnValues:
+                if value.value:
+                    yield result.row, Cell(value.qualifier, value.timestamp, decode_live(value.value))
+                    continue
+                left = partial(calls.Slice, result.row, part.family, until=part.until)
+                cells = self._forwards(left, value.qualifier + b"\0", part.stop, None)
+                yield from ((result.row, cell) for cell in itertools.islice(cells, 1))
+
     def _page(self, part: calls.Slice, size: int, skip: int = 0) -> list[Any]:
         if part.empty or not size:
             return []
@@ -324,13 +385,6 @@ class HBaseTable(Table):
         while marks:
             yield from reversed(calls.live_cells(self._page(part(marks[-1], stop), calls.CELLS)))
             stop = marks.pop()
-
-    def _useless(self, horizon: int) -> Iterator[Version]:
-        """The versions that no read at the horizon or later can see."""
-        for _, versions in itertools.groupby(self.history(until=horizon), key=lambda v: (v.key, v.column)):
-            for number, version in enumerate(versions):
-                if number or version.value is None:
-                    yield version
 
     def _version(self, key: bytes, near: Pair, at: int | None = None) -> tuple[bytes, int]:
         """The row's newest version as it is stored, a tombstone too, or the one of time `at`; and its time."""

@@ -49,7 +49,7 @@ from neomodel.stores.base import (
     check_time,
 )
 from neomodel.stores.encoding import decode_live, decode_time, decode_value, encode_time, escape, unescape
-from neomodel.stores.lmdb_entry import CELLS, Entry, batches, writes
+from neomodel.stores.lmdb_entry import CELLS, Entry, batches, end_of, parts_of, row_of, writes
 from neomodel.stores.lmdb_walk import ROW
 
 _NEXT_KEY, _TABLE_KEY, _DROPPED_KEY = b"\0next", b"\0table\0", b"\0dropped\0"
@@ -150,7 +150,7 @@ class LmdbTable(Table):
             with self._file.begin() as txn:
                 entry = self._entry(txn)
                 inverse = self._reading_at(at, entry, txn)
-                return _row(txn.cursor(), entry, key, _parts(columns, entry), inverse)
+                return row_of(txn.cursor(), entry, key, parts_of(columns, entry), inverse)
         except lmdb_file.DriverError as exc:
             raise lmdb_file.failure("get", self._where(), exc) from exc
 
@@ -158,11 +158,11 @@ class LmdbTable(Table):
         with self._file.reading("get_many") as txn:
             entry = self._entry(txn)
             inverse = self._reading_at(at, entry, txn)
-            parts = _parts(columns, entry)
+            parts = parts_of(columns, entry)
             cursor = txn.cursor()
             if not inverse and len(parts) == 1:
                 return walk.newest(cursor, entry.cells, keys, *parts[0])
-            found = ((key, _row(cursor, entry, key, parts, inverse)) for key in keys)
+            found = ((key, row_of(cursor, entry, key, parts, inverse)) for key in keys)
             return {key: row for key, row in found if row}
 
     def cells(
@@ -197,6 +197,36 @@ class LmdbTable(Table):
 
         return self._stream("cells", step, (first, last, sys.maxsize if limit is None else limit))
 
+    def firsts(
+        self,
+        keys: Iterable[bytes],
+        family: str,
+        start: bytes = b"",
+        stop: bytes | None = None,
+        *,
+        at: int | None = None,
+    ) -> dict[bytes, Cell]:
+        try:
+            with self._file.begin() as txn:
+                entry = self._entry(txn)
+                part = walk.part(check_family(family, entry.families), start, stop)
+                return walk.firsts(txn.cursor(), entry.cells, keys, part, self._reading_at(at, entry, txn))
+        except lmdb_file.DriverError as exc:
+            raise lmdb_file.failure("firsts", self._where(), exc) from exc
+
+    def scan_firsts(
+        self, rows: tuple[bytes, bytes | None], family: str, start: bytes = b"", stop: bytes | None = None, *, at: int
+    ) -> Iterator[tuple[bytes, Cell]]:
+        def step(txn: Any, position: bytes) -> tuple[list[tuple[bytes, Cell]], bytes | None]:
+            entry = self._entry(txn)
+            part = walk.part(check_family(family, entry.families), start, stop)
+            inverse = self._reading_at(at, entry, txn)
+            low, high = entry.cells + position, end_of(entry, rows[1])
+            found, resume = walk.rows_firsts(txn.cursor(), low, high, part, inverse, _ROWS)
+            return found, resume and resume[ROW:]
+
+        return self._stream("scan_firsts", step, escape(rows[0]))
+
     def scan(
         self,
         start: bytes = b"",
@@ -208,8 +238,8 @@ class LmdbTable(Table):
         def step(txn: Any, position: bytes) -> tuple[list[tuple[bytes, Row]], bytes | None]:
             entry = self._entry(txn)
             inverse = self._reading_at(at, entry, txn)
-            low, high = entry.cells + position, _end(entry, stop)
-            parts = _parts(columns, entry)
+            low, high = entry.cells + position, end_of(entry, stop)
+            parts = parts_of(columns, entry)
             if len(parts) == 1 and parts[0][0] <= entry.first:
                 found, resume = walk.rows(txn.cursor(), low, high, inverse, _ROWS, parts[0][1])
             elif len(parts) > 1 and columns is not None and all(len(column) > 2 for column in columns):
@@ -234,8 +264,8 @@ class LmdbTable(Table):
             wanted = set(check_columns(columns, entry.families))
             newest = self._inverse(until, entry)
             oldest = self._inverse(since, entry)
-            parts = _parts(columns, entry) or walk.WHOLE
-            low, high = entry.cells + max(position, escape(start) + parts[0][0]), _end(entry, stop)
+            parts = parts_of(columns, entry) or walk.WHOLE
+            low, high = entry.cells + max(position, escape(start) + parts[0][0]), end_of(entry, stop)
             if stop == start + b"\0":  # one row: no more of it than was asked for
                 high = entry.cells + escape(start) + parts[-1][1]
             found = list(itertools.islice(walk.versions(txn.cursor(), low, high), _CELLS))
@@ -257,7 +287,7 @@ class LmdbTable(Table):
         check_swap(expected, cells)
         with self._file.writing("swap") as txn:
             entry = self._entry(txn)
-            current = _row(txn.cursor(), entry, key, _parts((VERSION,), entry), b"")
+            current = row_of(txn.cursor(), entry, key, parts_of((VERSION,), entry), b"")
             if (current[VERSION] if current else None) != expected:
                 check_cells(cells, entry.families)
                 return False
@@ -287,6 +317,16 @@ class LmdbTable(Table):
                 )
             gone += removed
         return gone
+
+    def erase(self, key: bytes, family: str, start: bytes, stop: bytes, until: int, instead: Row) -> int:
+        with self._file.writing("erase") as txn:
+            entry = self._entry(txn)
+            at_horizon = Mutation(key, instead, entry.horizon)
+            txn.cursor().putmulti(writes(attrs.evolve(entry, horizon=0), [at_horizon], lmdb_file.tick(txn, 1)))
+            first, last = walk.part(check_family(family, entry.families), start, stop)
+            head = entry.cells + escape(key)
+            kept = {head + b"\0" + escape(column) + b"\0" for column in instead}
+            return lmdb_sweep.erase(txn, head + first, head + last, encode_time(until), kept)
 
     # how
 
@@ -348,27 +388,6 @@ class LmdbTable(Table):
                     left = lmdb_sweep.delete(txn, kind + number)
                     if not left and kind == CELLS:
                         txn.delete(_DROPPED_KEY + number)
-
-
-def _end(entry: Entry, stop: bytes | None) -> bytes:
-    return walk.after(entry.cells) if stop is None else entry.cells + escape(stop)
-
-
-def _parts(columns: Columns, entry: Entry) -> list[tuple[bytes, bytes]]:
-    if columns is None:
-        return walk.WHOLE
-    known = entry.parts.get(columns) if isinstance(columns, tuple) else None
-    if known is None:
-        known = walk.ranges(check_columns(columns, entry.families), entry.families)
-        if isinstance(columns, tuple) and all(len(column) == 2 for column in columns):
-            entry.parts[columns] = known
-    return known
-
-
-def _row(cursor: Any, entry: Entry, key: bytes, parts: list[tuple[bytes, bytes]], inverse: bytes) -> Row | None:
-    if not inverse and len(parts) == 1:
-        return walk.newest(cursor, entry.cells, (key,), *parts[0]).get(key)
-    return walk.row_at(cursor, entry.cells + escape(check_key(key)), parts, inverse)
 
 
 def open_url(url: str, rest: str, *, create: bool) -> Store:

@@ -1,4 +1,4 @@
-"""What an LMDB file says of a table, and how mutations of it are stored."""
+"""What an LMDB file says of a table, where its rows are in it, and how mutations are stored."""
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -6,7 +6,8 @@ from typing import Any
 
 import attrs
 
-from neomodel.stores.base import Mutation, check_cells, check_key, check_time, check_value
+from neomodel.stores import lmdb_walk as walk
+from neomodel.stores.base import Columns, Mutation, Row, check_cells, check_columns, check_key, check_time, check_value
 from neomodel.stores.encoding import encode_time, encode_value, escape
 
 CELLS = b"\1"
@@ -43,6 +44,30 @@ class Entry:
     def load(cls, stored: bytes) -> "Entry":
         families = frozenset(bytes([letter]) + b":" for letter in stored[11:])
         return cls(stored[:3], int.from_bytes(stored[3:11], "big"), families)
+
+
+def parts_of(columns: Columns, entry: Entry) -> list[tuple[bytes, bytes]]:
+    """What to read of a row for a selection of columns: see `lmdb_walk.ranges`."""
+    if columns is None:
+        return walk.WHOLE
+    known = entry.parts.get(columns) if isinstance(columns, tuple) else None
+    if known is None:
+        known = walk.ranges(check_columns(columns, entry.families), entry.families)
+        if isinstance(columns, tuple) and all(len(column) == 2 for column in columns):
+            entry.parts[columns] = known
+    return known
+
+
+def end_of(entry: Entry, stop: bytes | None) -> bytes:
+    """The stored key before which the rows of a range end."""
+    return walk.after(entry.cells) if stop is None else entry.cells + escape(stop)
+
+
+def row_of(cursor: Any, entry: Entry, key: bytes, parts: list[tuple[bytes, bytes]], inverse: bytes) -> Row | None:
+    """The live cells in parts of a row."""
+    if not inverse and len(parts) == 1:
+        return walk.newest(cursor, entry.cells, (key,), *parts[0]).get(key)
+    return walk.row_at(cursor, entry.cells + escape(check_key(key)), parts, inverse)
 
 
 def batches(mutations: Iterable[Mutation]) -> Iterator[list[Mutation]]:

@@ -37,3 +37,17 @@ def delete(txn: Any, prefix: bytes) -> bool:
             return False
         cursor.delete()
     return True
+
+
+def erase(txn: Any, start: bytes, stop: bytes, inverse: bytes, kept: set[bytes]) -> int:
+    """Delete the versions in a range that are of the time `inverse` or older, but for those cells; how many."""
+    cursor = txn.cursor()
+    cursor.set_range(start)
+    removed = 0
+    while (key := cursor.key()) and key < stop:
+        if key[-_TIME:] >= inverse and key[:-_TIME] not in kept:
+            cursor.delete()
+            removed += 1
+        else:
+            cursor.next()
+    return removed

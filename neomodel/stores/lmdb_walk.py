@@ -11,8 +11,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from neomodel.stores.base import Row, check_key
-from neomodel.stores.encoding import decode_live, escape, unescape
+from neomodel.stores.base import Cell, Row, check_key
+from neomodel.stores.encoding import decode_live, decode_time, escape, unescape
 
 ROW = 4  # where the row key starts
 _TIME = 8  # how long the time at the end is
@@ -134,6 +134,55 @@ def live(cursor: Any, start: bytes, stop: bytes, inverse: bytes) -> Iterator[tup
                 cell = key[:-_TIME]
                 if value:
                     yield key, value
+
+
+def part(family: bytes, start: bytes, stop: bytes | None) -> tuple[bytes, bytes]:
+    """A slice of a family, as a range of what follows the row key in a stored key."""
+    return b"\0" + family + escape(start), b"\0" + (after(family) if stop is None else family + escape(stop))
+
+
+def firsts(
+    cursor: Any, prefix: bytes, keys: Iterable[bytes], part: tuple[bytes, bytes], inverse: bytes
+) -> dict[bytes, Cell]:
+    """The first live cell in a part of each of these rows. Mostly that is the first one a seek comes to."""
+    found: dict[bytes, Cell] = {}
+    first, last = part
+    for key in keys:
+        head = prefix + escape(check_key(key))
+        if not cursor.set_range(head + first):
+            continue
+        stored, value = cursor.item()
+        stop = head + last
+        if stored >= stop:
+            continue
+        if not value or (inverse and stored[-_TIME:] < inverse):
+            stored, value = next(live(cursor, head + first, stop, inverse), (b"", b""))
+        if stored:
+            found[key] = _cell(stored, value, len(head) + 3)
+    return found
+
+
+def _cell(stored: bytes, value: bytes, skip: int) -> Cell:
+    return Cell(unescape(stored[skip : -_TIME - 1]), decode_time(stored[-_TIME:]), decode_live(value))
+
+
+def rows_firsts(
+    cursor: Any, start: bytes, stop: bytes, part: tuple[bytes, bytes], inverse: bytes, limit: int
+) -> tuple[list[tuple[bytes, Cell]], bytes | None]:
+    """As `firsts`, of up to `limit` rows from `start`, before `stop`, and where to go on, or None at the end."""
+    found: list[tuple[bytes, Cell]] = []
+    first, last = part
+    more = cursor.set_range(start)
+    for _ in range(limit):
+        key = cursor.key() if more else stop
+        if key >= stop:
+            return found, None
+        head = key[: key.index(b"\0", ROW)]
+        stored, value = next(live(cursor, head + first, head + last, inverse), (b"", b""))
+        if stored:
+            found.append((unescape(head[ROW:]), _cell(stored, value, len(head) + 3)))
+        more = cursor.set_range(head + b"\1")
+    return found, cursor.key() if more else None
 
 
 def live_backwards(cursor: Any, start: bytes, stop: bytes, inverse: bytes) -> Iterator[tuple[bytes, bytes]]:

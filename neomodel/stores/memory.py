@@ -140,6 +140,18 @@ class MemoryTable(Table):
         inside = [c for c in cells if start <= c.qualifier and (stop is None or c.qualifier < stop)]
         yield from (inside[::-1] if reverse else inside)[:limit]
 
+    def firsts(
+        self,
+        keys: Iterable[bytes],
+        family: str,
+        start: bytes = b"",
+        stop: bytes | None = None,
+        *,
+        at: int | None = None,
+    ) -> dict[bytes, Cell]:
+        self._check_read(at, [f"{family}:".encode()])
+        return super().firsts(keys, family, start, stop, at=at)
+
     def scan(
         self,
         start: bytes = b"",
@@ -209,6 +221,21 @@ class MemoryTable(Table):
                     useless = seen if seen and versions[seen - 1][1] is None else max(seen - 1, 0)
                     row[column] = versions[useless:]
                     gone += useless
+        return gone
+
+    def erase(self, key: bytes, family: str, start: bytes, stop: bytes, until: int, instead: Row) -> int:
+        with self._store.lock:
+            self._check(key, instead)
+            content = self._content()
+            head = check_family(family, content.families)
+            self._write(key, instead, content.horizon)
+            gone = 0
+            for column, versions in list(content.rows[key].items()):
+                if head + start <= column < head + stop and column not in instead:
+                    seen = _seen(versions, until)
+                    content.rows[key][column] = versions[seen:]
+                    gone += seen
+            self._store.writes += 1
         return gone
 
     # how

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 import neomodel as nm
 from neomodel import repository
 from neomodel.stores import lmdb_file
-from spark import ModelSource
+from spark import ElsaSource, ModelSource
 from tests.spark.people import people
 from tests.spark.things import things
 from tests.workers import only
@@ -57,6 +57,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         builder = builder.config(name, value)
     found = builder.getOrCreate()
     found.dataSource.register(ModelSource)
+    found.dataSource.register(ElsaSource)
     try:
         yield found
     finally:

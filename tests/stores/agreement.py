@@ -9,7 +9,7 @@ their order and brought times as they are.
 import itertools
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +147,17 @@ class Agreement(RuleBasedStateMachine):
         if self.when(before, 0) is not None:
             self.both(lambda table, which: table.purge(self.when(before, which) or 0))
 
+    @precondition(lambda self: self.marks)
+    @rule(key=keys, until=past, bounds=st.tuples(qualifiers, qualifiers))
+    def erase(self, key: bytes, until: Any, bounds: tuple[bytes, bytes]) -> None:
+        start, stop = min(bounds), max(bounds) + b"\xff"
+        if self.when(until, 0) is not None:
+            self.both(
+                lambda table, which: table.erase(
+                    key, "p", start, stop, self.when(until, which) or 0, {b"p:" + start: b"instead"}
+                )
+            )
+
     # reading
 
     @rule(key=keys, at=times, columns=selections)
@@ -168,6 +179,21 @@ class Agreement(RuleBasedStateMachine):
     )
     def slice(self, key: bytes, family: str, start: bytes, stop: bytes | None, at: Any, **more: Any) -> None:
         self.both(lambda table, which: table.cells(key, family, start, stop, at=self.when(at, which), **more))
+
+    @rule(
+        keys=st.lists(keys, max_size=4),
+        start=st.just(b"") | qualifiers,
+        stop=st.none() | qualifiers,
+        rows=st.tuples(starts, stops),
+        at=times,
+    )
+    def firsts(self, keys: list[bytes], start: bytes, stop: bytes | None, rows: Any, at: Any) -> None:
+        self.both(lambda table, which: cells_of(table.firsts(keys, "p", start, stop, at=self.when(at, which)).items()))
+        self.both(
+            lambda table, which: cells_of(
+                table.scan_firsts(rows, "p", start, stop, at=self.when(at, which) or table.now())
+            )
+        )
 
     @rule(start=starts, stop=stops, at=times, columns=selections)
     def scan(self, start: bytes, stop: bytes | None, at: Any, columns: list[bytes] | None) -> None:
@@ -241,6 +267,10 @@ class Agreement(RuleBasedStateMachine):
         self.tables[0].drop()
         for store in self.stores:
             store.close()
+
+
+def cells_of(found: Iterable[tuple[bytes, Cell]]) -> list[tuple[bytes, bytes, bytes]]:
+    return [(key, cell.qualifier, cell.value) for key, cell in found]
 
 
 def in_order(row: dict[bytes, bytes] | None) -> list[tuple[bytes, bytes]] | None:

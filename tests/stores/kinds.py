@@ -30,7 +30,7 @@ class WrittenBehindTheBack(WrappedStore):
 
     def table(self, name: str) -> Table:
         table, inner = Reading(self.inner).table(name), self.inner.table(name)
-        for write in ("create", "drop", "swap", "put_many", "purge"):
+        for write in ("create", "drop", "swap", "put_many", "purge", "erase"):
             setattr(table, write, getattr(inner, write))
         return table
 

@@ -97,6 +97,26 @@ class WrappedTable(Table):
             lambda: self._inner.cells(key, family, start, stop, at=at, limit=limit, reverse=reverse),
         )
 
+    def firsts(
+        self,
+        keys: Iterable[bytes],
+        family: str,
+        start: bytes = b"",
+        stop: bytes | None = None,
+        *,
+        at: int | None = None,
+    ) -> dict[bytes, Cell]:
+        return self._store.reading(
+            Call("firsts", self.name), lambda: self._inner.firsts(keys, family, start, stop, at=at)
+        )
+
+    def scan_firsts(
+        self, rows: tuple[bytes, bytes | None], family: str, start: bytes = b"", stop: bytes | None = None, *, at: int
+    ) -> Iterator[tuple[bytes, Cell]]:
+        return self._store.streaming(
+            Call("scan_firsts", self.name), lambda: self._inner.scan_firsts(rows, family, start, stop, at=at)
+        )
+
     def scan(
         self,
         start: bytes = b"",
@@ -143,3 +163,8 @@ class WrappedTable(Table):
 
     def purge(self, before: int) -> int:
         return self._store.writing(Call("purge", self.name), lambda: self._inner.purge(before))
+
+    def erase(self, key: bytes, family: str, start: bytes, stop: bytes, until: int, instead: Row) -> int:
+        return self._store.writing(
+            Call("erase", self.name, key), lambda: self._inner.erase(key, family, start, stop, until, instead)
+        )

@@ -21,8 +21,8 @@ class Caching(WrappedStore):
     asked of the table (`Table.now` less `Store.settling`) only if it is later than every time known to be.
     `limit_bytes` bounds keys, columns and values plus `ROW_OVERHEAD` and `CELL_OVERHEAD`.
 
-    `drop`, `purge` and history written through this store are seen at once. If another client drops or purges the
-    table or brings history into its past, rows that are cached may go on being served as they were.
+    `drop`, `purge`, `erase` and history written through this store are seen at once. If another client drops, purges or
+    erases, or brings history into a table's past, rows that are cached may go on being served as they were.
     """
 
     def __init__(self, inner: Store, *, limit_bytes: int = 64 * 2**20) -> None:
@@ -77,6 +77,12 @@ class _CachingTable(WrappedTable):
     def purge(self, before: int) -> int:
         try:
             return super().purge(before)
+        finally:
+            self._store.cache.forget(self.name)
+
+    def erase(self, key: bytes, family: str, start: bytes, stop: bytes, until: int, instead: Row) -> int:
+        try:
+            return super().erase(key, family, start, stop, until, instead)
         finally:
             self._store.cache.forget(self.name)
 

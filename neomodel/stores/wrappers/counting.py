@@ -16,6 +16,8 @@ _CELLS: dict[str, Callable[[Any], int]] = {
     "get_many": lambda rows: sum(map(len, rows.values())),
     "scan": lambda key_and_row: len(key_and_row[1]),
     "cells": lambda _cell: 1,
+    "firsts": len,
+    "scan_firsts": lambda _key_and_cell: 1,
     "history": lambda _version: 1,
 }
 

@@ -1,0 +1,75 @@
+"""Histories in files: CSV with a line of titles, or JSON Lines, an object each; the columns are those of `load`."""
+
+import csv
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import neomodel as nm
+from neomodel.times import STABLE, parsed
+
+COLUMNS = ("key", "event", "ingest", "operation", "value")
+
+
+class History:
+    """The rows of a file, for `ExternalSystem.load`, one at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._line = 0
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        with self._path.open(encoding="utf-8", newline="") as stream:
+            records = self._csv(stream) if self._path.suffix.lower() == ".csv" else self._json_lines(stream)
+            for record in records:
+                yield self._row(record)
+
+    @contextmanager
+    def told(self) -> Iterator[None]:
+        """Around what is done with the rows: says in which line something is wrong."""
+        try:
+            yield
+        except UnicodeDecodeError as exc:
+            raise nm.InvalidFile(str(self._path), f"it is not UTF-8: {exc.reason} at byte {exc.start}") from exc
+        except nm.InvalidValue as exc:
+            raise nm.InvalidFile(
+                f"{self._path}, line {self._line}" if self._line else str(self._path), str(exc)
+            ) from exc
+
+    def _csv(self, stream: IO[str]) -> Iterator[dict[str, Any]]:
+        reader = csv.DictReader(stream)
+        if sorted(reader.fieldnames or ()) != sorted(COLUMNS):
+            raise nm.InvalidFile(f"{self._path}, line 1", f"the columns are {reader.fieldnames}, expected {COLUMNS}")
+        for record in reader:
+            self._line = reader.line_num
+            if None in record or None in record.values():
+                raise nm.InvalidFile(f"{self._path}, line {self._line}", f"expected {len(COLUMNS)} columns")
+            yield {**record, "value": None if record["operation"] == "delete" else record["value"]}
+
+    def _json_lines(self, stream: IO[str]) -> Iterator[dict[str, Any]]:
+        for self._line, text in enumerate(stream, 1):
+            if not text.strip():
+                continue
+            try:
+                record = json.loads(text)
+            except ValueError as exc:
+                raise nm.InvalidFile(f"{self._path}, line {self._line}", f"it is no JSON: {exc}") from exc
+            if not isinstance(record, dict) or not set(record) <= set(COLUMNS):
+                raise nm.InvalidFile(
+                    f"{self._path}, line {self._line}", f"expected an object with {', '.join(COLUMNS)}"
+                )
+            yield record
+
+    def _row(self, record: dict[str, Any]) -> tuple[Any, ...]:
+        key, event, ingest, operation, value = (record.get(name) for name in COLUMNS)
+        return key, _time(event), _time(ingest), operation, value
+
+
+def _time(given: Any) -> Any:
+    """What a file has as a time: a number, or a text as people write times."""
+    if not isinstance(given, str) or given == STABLE:
+        return given
+    negative = given.startswith("-") and given[1:].isdecimal()
+    return int(given) if negative else parsed(given)

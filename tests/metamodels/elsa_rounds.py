@@ -1,0 +1,39 @@
+"""The program of a writer for the rounds of tokens: it tells a system things, alone and in batches, until it is killed.
+
+Each one has keys of its own, whose values are a number that grows: one key gets its numbers by single insertions, late
+ones among them, the others get each number in one batch.
+"""
+
+import time
+from contextlib import suppress
+from multiprocessing.connection import Connection
+
+import neomodel as nm
+from metamodels import elsa
+
+NAME, SYSTEM = "rounds", "s"
+
+
+def write(url: str, writer: str, lease: float, reports: Connection) -> None:
+    """Send after each write its number and the wall's time, ``(kind, number, time)``."""
+    with nm.connect(url) as repo:
+        store = elsa.open(repo, NAME)
+        system = store.system(SYSTEM)
+        number = 0
+        reports.send(("begun", 0, _now()))
+        while True:
+            number += 1
+            with suppress(nm.StoreUnavailable, nm.OutcomeUnknown):
+                system.insert(f"{writer}/alone", 1 + number % 3, number, operation=str(number))
+                system.insert(f"{writer}/alone", 10, number)
+                reports.send(("alone", number, _now()))
+            try:
+                with store.batch(lease=lease):
+                    system.ingest([(f"{writer}/whole{at}", 10, "insert", number) for at in range(3)])
+                reports.send(("whole", number, _now()))
+            except nm.NeomodelError as exc:
+                reports.send((f"broken: {type(exc).__name__}", number, _now()))
+
+
+def _now() -> int:
+    return time.time_ns() // 1000

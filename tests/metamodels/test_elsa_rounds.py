@@ -1,0 +1,110 @@
+"""Tokens with writers that go on, stand still and die: what a token answered once it answers always."""
+
+import hashlib
+import random
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import neomodel as nm
+from metamodels import elsa
+from tests.metamodels import elsa_rounds as program
+from tests.objects.test_rounds import START, Pace, Writer
+from tests.stores.processes import SPAWN
+
+WRITERS = 3
+
+
+@pytest.fixture(params=["lmdb", "hbase"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, Pace]]:
+    if request.param == "lmdb":
+        yield f"lmdb:{tmp_path / 'store'}", Pace(0.3, (0.02, 0.1, 0.6), 0.1)
+        return
+    url = f"{request.getfixturevalue('hbase').url}&prefix=er{uuid.uuid4().hex[:8]}_&settling=8"
+    yield url, Pace(2.0, (0.5, 3.0, 12.0), 1.5)
+    with nm.connect(url) as repo:
+        for name in repo.store.tables():
+            repo.store.table(name).drop()
+
+
+@pytest.mark.parametrize("count", [8, pytest.param(200, marks=pytest.mark.soak)])
+def test_what_a_token_answered_once_it_answers_always(
+    place: tuple[str, Pace], count: int, figures: Callable[[str], None]
+) -> None:
+    url, pace = place
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")
+    dice = random.Random(seed)
+    with nm.connect(url) as repo:
+        store = elsa.open(repo, program.NAME)
+        store.system(program.SYSTEM).insert("first", 1, "v")
+        writers = [_started(url, pace) for _ in range(WRITERS)]
+        all_writers, answers, seen = list(writers), {}, 0
+        try:
+            for number in range(count):
+                if number % 4 == 3:
+                    writers.pop(dice.randrange(WRITERS)).kill()
+                    writers.append(_started(url, pace))
+                    all_writers.append(writers[-1])
+                going = [writer for writer in writers if not writer.stopped]
+                if going and number % 4 != 3:
+                    dice.choice(going).pause(dice.choice(pace.pauses))
+                time.sleep(dice.uniform(0, 2 * pace.round))
+                for writer in all_writers:
+                    writer.listen()
+                token = store.token()
+                answers[str(token)] = _digest(store, str(token))
+                seen += sum(_check(store, token, writer) for writer in all_writers)
+                for again in dice.sample(list(answers), min(3, len(answers))):
+                    assert _digest(store, again) == answers[again], f"{again}, asked in round {number}"
+        finally:
+            for writer in all_writers:
+                writer.kill()
+        time.sleep(pace.lease + repo.store.settling / 1e6)
+        assert store.stable() >= max(elsa.Token.parse(text).ingest for text in answers)
+    with nm.connect(url) as repo:  # and for somebody else
+        for text, answer in answers.items():
+            assert _digest(elsa.open(repo, program.NAME), text) == answer, text
+    broken = [kind for writer in all_writers for kind in writer.broken]
+    figures(
+        f"tokens on {url.partition(':')[0]}: {count} rounds, {len(all_writers)} writers, {len(answers)} tokens, "
+        f"{seen} acknowledged writes found by them, {len(broken)} batches broken off"
+    )
+    assert seen > 0
+
+
+def _started(url: str, pace: Pace) -> Writer:
+    reports, theirs = SPAWN.Pipe(duplex=False)
+    name = uuid.uuid4().hex[:8]
+    process = SPAWN.Process(target=program.write, args=(url, name, pace.lease, theirs), daemon=True)
+    process.start()
+    theirs.close()
+    assert reports.poll(START)
+    reports.recv()
+    return Writer(process, reports, [name])
+
+
+def _digest(store: elsa.ElsaStore, token: str) -> str:
+    """All that a token answers: values as of it and of an earlier event, and the history of every key."""
+    system = store.system(program.SYSTEM)
+    ingest = elsa.Token.parse(token).ingest
+    values = list(system.scan(token=token))
+    told = [*values, *system.scan(event=2, ingest=ingest), *(system.history(key, token=token) for key, _ in values)]
+    told.append(system.get_many([key for key, _ in values], token=token) == dict(values))
+    return hashlib.sha256(repr(told).encode()).hexdigest()
+
+
+def _check(store: elsa.ElsaStore, token: elsa.Token, writer: Writer) -> int:
+    """All that was acknowledged before that time is there, and batches whole; how many writes those were."""
+    before = [[number for number, when in told if when <= token.ingest] for told in (writer.alone, writer.whole)]
+    (name,) = writer.oids
+    found = store.system(program.SYSTEM).get_many(
+        [f"{name}/alone", *(f"{name}/whole{at}" for at in range(3))], token=token
+    )
+    whole = [found.get(f"{name}/whole{at}", 0) for at in range(3)]
+    assert min(whole) >= max(before[1], default=0)
+    assert found.get(f"{name}/alone", 0) >= max(before[0], default=0)
+    return len(before[0]) + len(before[1])
