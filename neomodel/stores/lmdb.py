@@ -15,8 +15,8 @@ What the file holds, by the first byte of the key; `encoding` says how a version
 
 import itertools
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
 from zlib import crc32
 
 import attrs
@@ -45,12 +45,16 @@ from neomodel.stores.base import (
     check_family,
     check_key,
     check_name,
+    check_named,
     check_swap,
     check_time,
 )
 from neomodel.stores.encoding import decode_live, decode_time, decode_value, encode_time, escape, unescape
 from neomodel.stores.lmdb_entry import CELLS, Entry, batches, writes
 from neomodel.stores.lmdb_walk import ROW
+
+if TYPE_CHECKING:
+    from neomodel.stores.blocks import Block
 
 _NEXT_KEY, _TABLE_KEY, _DROPPED_KEY = b"\0next", b"\0table\0", b"\0dropped\0"
 _SAMPLES = b"\2"
@@ -217,6 +221,21 @@ class LmdbTable(Table):
             else:
                 found, resume = walk.selected_rows(txn.cursor(), low, high, parts, inverse, _ROWS)
             return found, resume and resume[ROW:]
+
+        return self._stream("scan", step, escape(start))
+
+    def blocks(
+        self, columns: Collection[bytes], start: bytes = b"", stop: bytes | None = None, *, at: int | None = None
+    ) -> Iterator["Block"]:
+        from neomodel.stores import lmdb_pages  # needs numpy and Arrow, which take long to import
+
+        def step(txn: Any, position: bytes) -> tuple[list["Block"], bytes | None]:
+            entry = self._entry(txn)
+            inverse = self._reading_at(at, entry, txn)
+            wanted = check_named(columns, entry.families)
+            low, high = entry.cells + position, _end(entry, stop)
+            found, resume = lmdb_pages.block(self._file, txn, low, high, wanted, inverse)
+            return [found] if len(found) else [], resume and resume[ROW:]
 
         return self._stream("scan", step, escape(start))
 
