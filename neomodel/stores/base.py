@@ -300,7 +300,8 @@ def check_cells(cells: Cells, families: Collection[bytes]) -> None:
     for column, value in cells.items():
         if column[:2] not in families or len(column) < 3:
             raise InvalidValue("a column", column, _families_and(families, "a qualifier"))
-        check_value(column, value)
+        if type(value) is not bytes:
+            check_value(column, value)
 
 
 def check_value(column: bytes, value: bytes | None) -> None:

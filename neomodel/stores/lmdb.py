@@ -154,7 +154,7 @@ class LmdbTable(Table):
             with self._file.begin() as txn:
                 entry = self._entry(txn)
                 inverse = self._reading_at(at, entry, txn)
-                return _row(txn.cursor(), entry, key, _parts(columns, entry), inverse)
+                return _row(txn.cursor(), entry, key, entry.selected(columns), inverse)
         except lmdb_file.DriverError as exc:
             raise lmdb_file.failure("get", self._where(), exc) from exc
 
@@ -162,7 +162,7 @@ class LmdbTable(Table):
         with self._file.reading("get_many") as txn:
             entry = self._entry(txn)
             inverse = self._reading_at(at, entry, txn)
-            parts = _parts(columns, entry)
+            parts = entry.selected(columns)
             cursor = txn.cursor()
             if not inverse and len(parts) == 1:
                 return walk.newest(cursor, entry.cells, keys, *parts[0])
@@ -213,7 +213,7 @@ class LmdbTable(Table):
             entry = self._entry(txn)
             inverse = self._reading_at(at, entry, txn)
             low, high = entry.cells + position, _end(entry, stop)
-            parts = _parts(columns, entry)
+            parts = entry.selected(columns)
             if len(parts) == 1 and parts[0][0] <= entry.first:
                 found, resume = walk.rows(txn.cursor(), low, high, inverse, _ROWS, parts[0][1])
             elif len(parts) > 1 and columns is not None and all(len(column) > 2 for column in columns):
@@ -253,20 +253,26 @@ class LmdbTable(Table):
             wanted = set(check_columns(columns, entry.families))
             newest = self._inverse(until, entry)
             oldest = self._inverse(since, entry)
-            parts = _parts(columns, entry) or walk.WHOLE
+            parts = entry.selected(columns) or walk.WHOLE
             low, high = entry.cells + max(position, escape(start) + parts[0][0]), _end(entry, stop)
             if stop == start + b"\0":  # one row: no more of it than was asked for
                 high = entry.cells + escape(start) + parts[-1][1]
-            found = list(itertools.islice(walk.versions(txn.cursor(), low, high), _CELLS))
+            if oldest and stop != start + b"\0":  # most versions are older than who follows a model asks for
+                from neomodel.stores import lmdb_pages
+
+                found, resume = lmdb_pages.recent(self._file, txn, low, high, newest, oldest)
+            else:
+                found = list(itertools.islice(walk.versions(txn.cursor(), low, high), _CELLS))
+                resume = found[-1][0] + b"\0" if len(found) == _CELLS else None
             listed = []
             for stored_key, stored in found:
                 time = stored_key[-8:]
                 if time < newest or (oldest and time >= oldest):
-                    continue  # first of all: most versions are older than who follows a model asks for
+                    continue
                 key, column = stored_key[ROW:-9].split(b"\0")
                 if column[:2] in wanted or unescape(column) in wanted:
                     listed.append(Version(unescape(key), unescape(column), decode_time(time), decode_value(stored)))
-            return listed, found[-1][0][ROW:] + b"\0" if len(found) == _CELLS else None
+            return listed, resume and resume[ROW:]
 
         return self._stream("history", step, escape(start))
 
@@ -276,7 +282,7 @@ class LmdbTable(Table):
         check_swap(expected, cells)
         with self._file.writing("swap") as txn:
             entry = self._entry(txn)
-            current = _row(txn.cursor(), entry, key, _parts((VERSION,), entry), b"")
+            current = _row(txn.cursor(), entry, key, entry.selected((VERSION,)), b"")
             if (current[VERSION] if current else None) != expected:
                 check_cells(cells, entry.families)
                 return False
@@ -371,17 +377,6 @@ class LmdbTable(Table):
 
 def _end(entry: Entry, stop: bytes | None) -> bytes:
     return walk.after(entry.cells) if stop is None else entry.cells + escape(stop)
-
-
-def _parts(columns: Columns, entry: Entry) -> list[tuple[bytes, bytes]]:
-    if columns is None:
-        return walk.WHOLE
-    known = entry.parts.get(columns) if isinstance(columns, tuple) else None
-    if known is None:
-        known = walk.ranges(check_columns(columns, entry.families), entry.families)
-        if isinstance(columns, tuple) and all(len(column) == 2 for column in columns):
-            entry.parts[columns] = known
-    return known
 
 
 def _row(cursor: Any, entry: Entry, key: bytes, parts: list[tuple[bytes, bytes]], inverse: bytes) -> Row | None:

@@ -16,6 +16,7 @@ known here of the file is LMDB's data format 1, which `lmdb_file` insists on. Al
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from copy import copy
 from typing import Any
 
@@ -169,15 +170,44 @@ def block(
     pages = file.pages(txn)
     if pages is None:
         return Block.of([], columns), start
-    try:
+    with _within(file):
         return _rows(Tree(*pages), start, stop, columns, inverse)
+
+
+def recent(
+    file: LmdbFile, txn: Any, start: bytes, stop: bytes, newest: bytes, oldest: bytes
+) -> tuple[list[tuple[bytes, bytes]], bytes | None]:
+    """Key and stored value of every version in about `PAGES` leaf pages whose inverted time is `newest` or more, and
+    less than `oldest`; and where to go on. Costs little for those that are older, which most are."""
+    if start >= stop:
+        return [], None
+    pages = file.pages(txn)
+    if pages is None:
+        return [], start
+    with _within(file):
+        tree = Tree(*pages)
+        places, more = _taken(tree, start, stop)
+        entries = Entries(tree, places)
+        times = tree.words(entries.ends - _TIME).byteswap()
+        (chosen,) = np.nonzero((times >= int.from_bytes(newest, "big")) & (times < int.from_bytes(oldest, "big")))
+        starts, lengths = entries.values(chosen)
+        found = [
+            (tree.key(place), tree.bytes[first : first + length].tobytes())
+            for place, first, length in zip(places[chosen], starts, lengths, strict=True)
+        ]
+        return found, tree.key(places[-1]) + b"\0" if more else None
+
+
+@contextmanager
+def _within(file: LmdbFile) -> Iterator[None]:
+    try:
+        yield
     except IndexError as exc:
         raise CorruptStore(file.folder, "a page of data.mdb leads to one that is not there") from exc
 
 
-def _rows(
-    tree: Tree, start: bytes, stop: bytes, columns: Sequence[bytes], inverse: bytes
-) -> tuple[Block, bytes | None]:
+def _taken(tree: Tree, start: bytes, stop: bytes) -> tuple[Numbers, bool]:
+    """The entries of a range, those in about `PAGES` leaf pages, and whether there may be more."""
     taken: list[Numbers] = []
     more = False
     for some in tree.leaves(start, stop):
@@ -185,7 +215,13 @@ def _rows(
         if more:
             break
         taken.append(some)
-    places = _between(tree, np.concatenate(taken), start, stop)
+    return _between(tree, np.concatenate(taken), start, stop), more
+
+
+def _rows(
+    tree: Tree, start: bytes, stop: bytes, columns: Sequence[bytes], inverse: bytes
+) -> tuple[Block, bytes | None]:
+    places, more = _taken(tree, start, stop)
     entries = Entries(tree, places)
     count = entries.fitting(MOST_BYTES)
     if not more and count == len(places):
