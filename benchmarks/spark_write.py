@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator
+from contextlib import closing
 from functools import partial
 from statistics import median
 from typing import Any
@@ -187,7 +188,7 @@ def _count_lmdb(folder: str, where: str) -> int:
 
 
 def _put_hbase(host: str, port: int, where: str, rows: Any) -> None:
-    with happybase.Connection(host, port) as raw, raw.table(where).batch(batch_size=BATCH * 6) as batch:
+    with closing(happybase.Connection(host, port)) as raw, raw.table(where).batch(batch_size=BATCH * 6) as batch:
         for key, row in rows:
             batch.put(key, row)
 
@@ -232,4 +233,5 @@ def report(stores: Collection[str] = STORES) -> list[str]:
 
 
 if __name__ == "__main__":
-    print("\n\n".join(report(sys.argv[1:] or STORES)))
+    for name in sys.argv[1:] or STORES:
+        print("\n\n".join(report([name])), "\n", flush=True)

@@ -36,6 +36,7 @@ PAGES = 512
 """Leaf pages that are read at a time, about: some thousand rows."""
 MOST_BYTES = 1 << 26
 """Of values that have pages of their own, at a time."""
+_LONG = 256  # bytes: longer values are copied one by one
 _HEAD = 16  # of a page
 _NODE = 8  # of an entry, before its key
 _TIME = 8
@@ -96,8 +97,7 @@ class Entries:
     def __init__(self, tree: Tree, places: Numbers) -> None:
         self.tree = tree
         self.heads = tree.words(places)
-        self.keys = places + _NODE
-        """Where keys begin, and where they end."""
+        self.keys = places + _NODE  # where they begin, and end
         self.ends = self.keys + (self.heads >> 48 & 0xFFFF)
 
     def first(self, count: int) -> "Entries":
@@ -285,7 +285,12 @@ def _binary(tree: Tree, starts: Numbers, lengths: Numbers) -> Any:
     present = lengths >= 0
     lengths = np.maximum(lengths, 0)
     ends = np.cumsum(lengths)
-    data = tree.bytes[np.repeat(starts - ends + lengths, lengths) + np.arange(ends[-1] if len(ends) else 0)]
+    total = int(ends[-1]) if len(ends) else 0
+    if total > _LONG * len(lengths):  # a place for each byte would take eight times as much memory
+        places = zip(starts, lengths, strict=True)
+        data: Any = b"".join(tree.bytes[start : start + length].tobytes() for start, length in places)
+    else:
+        data = tree.bytes[np.repeat(starts - ends + lengths, lengths) + np.arange(total)]
     offsets = np.zeros(len(lengths) + 1, np.int32)
     offsets[1:] = ends
     missing = int(len(present) - present.sum())
