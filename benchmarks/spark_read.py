@@ -3,26 +3,30 @@
 `python -m benchmarks.spark_read` prints the tables; `--growth` the cost of a row in models of every size as well.
 """
 
+import gc
 import os
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from statistics import median
 from typing import Any
 
+import attrs
 import happybase
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 import neomodel as nm
 import spark
-from benchmarks.measure import Case, Result, measure, table
+from benchmarks.measure import Case, Result, table
 from benchmarks.objects import hbase
 from neomodel.stores.hbase_url import parse
 
 HBASE_ROWS, LMDB_ROWS = 100_000, 500_000
+ROWS = {"HBase": HBASE_ROWS, "LMDB": LMDB_ROWS}
 SIZES = (10_000, 100_000, 500_000, 1_000_000, 2_000_000)
 ROUNDS = 3
 COLUMNS = ("name", "number", "share", "code")
@@ -96,14 +100,6 @@ class RawReader(DataSourceReader):
             yield name.decode(), int(number), float(share), code.decode()
 
 
-def answer(frame: DataFrame) -> tuple[Any, ...]:
-    """Something that needs all four columns of all rows."""
-    (row,) = frame.selectExpr(
-        "count(name)", "sum(number)", "sum(share)", "count(distinct code)", "max(length(name))"
-    ).collect()
-    return tuple(row)
-
-
 def ours(found: SparkSession, url: str, name: str) -> DataFrame:
     options = {"store": url, "model": name, "type": "Reading", "columns": ",".join(COLUMNS)}
     now = {"as_of": nm.connect(url).store.table(name).now(), "unstable": True}  # HBase takes minutes to be stable
@@ -115,39 +111,67 @@ def report() -> list[str]:
         address = parse(repo.store.url).gateways[0]
         fill(repo, "readings", HBASE_ROWS)
         fill(local, "readings", LMDB_ROWS)
-        cores = []
+        urls = {"HBase": repo.store.url, "LMDB": local.store.url}
+        rates: dict[tuple[str, int], float] = {}
         with session(2) as found:
             options = {"host": address.host, "port": address.port1, "table": repo.store.table("readings").name}
-            raw = found.read.format("raw").options(**options).load()
-            mine, embedded = (ours(found, one.store.url, "readings") for one in (repo, local))
-            case = Case("HBase", "rows", HBASE_ROWS, lambda: answer(raw), lambda: answer(mine), 0.8)
-            results = [measure(case, rounds=ROUNDS)]
-            rate = HBASE_ROWS / results[0].peer
-            quick = _seconds(embedded)
-            peer = Case("LMDB (the peer stays on HBase)", "rows", LMDB_ROWS, lambda: 0, lambda: 0, 4.0)
-            results.append(Result(peer, LMDB_ROWS / rate, quick))
-            cores += [("HBase", 2, HBASE_ROWS / results[0].subject), ("LMDB", 2, LMDB_ROWS / quick)]
+            peer = Job(found.read.format("raw").options(**options).load(), HBASE_ROWS)
+            jobs = {store: Job(ours(found, urls[store], "readings"), ROWS[store]) for store in urls}
+            raw, *mine = _in_turns([peer, *jobs.values()])
+            rates |= {(store, 2): ROWS[store] / seconds for store, seconds in zip(urls, mine, strict=True)}
         with session(1) as found:
-            cores.append(("HBase", 1, HBASE_ROWS / _seconds(ours(found, repo.store.url, "readings"))))
-            cores.append(("LMDB", 1, LMDB_ROWS / _seconds(ours(found, local.store.url, "readings"))))
-    return [table("Spark: a class as a DataFrame, two cores", "raw happybase source", results), _cores(cores)]
+            alone = [Job(ours(found, urls[store], "readings"), ROWS[store]) for store in urls]
+            rates |= {(store, 1): ROWS[store] / seconds for store, seconds in zip(urls, _in_turns(alone), strict=True)}
+    results = [
+        Result(Case("HBase", "rows", HBASE_ROWS, peer.run, jobs["HBase"].run, 0.8), raw, mine[0]),
+        Result(
+            Case("LMDB (the peer stays on HBase)", "rows", LMDB_ROWS, peer.run, jobs["LMDB"].run, 4.0),
+            raw * LMDB_ROWS / HBASE_ROWS,
+            mine[1],
+        ),
+    ]
+    return [table("Spark: a class as a DataFrame, two cores", "raw happybase source", results), _cores(rates)]
 
 
-def _seconds(frame: DataFrame) -> float:
-    answer(frame)
-    times = []
-    for _ in range(ROUNDS):
-        start = time.perf_counter()
-        answer(frame)
-        times.append(time.perf_counter() - start)
-    return median(times)
+@attrs.frozen
+class Job:
+    """Something that needs all four columns of all rows of a DataFrame, of so many."""
+
+    frame: DataFrame
+    rows: int
+
+    def run(self) -> None:
+        (found,) = self.frame.selectExpr(
+            "count(name)", "sum(number)", "sum(share)", "count(distinct code)", "max(length(name))"
+        ).collect()
+        if tuple(found) != expected(self.rows):
+            raise AssertionError(f"found {tuple(found)}, expected {expected(self.rows)}")
 
 
-def _cores(found: list[tuple[str, int, float]]) -> str:
-    rates = {(store, cores): rate for store, cores, rate in found}
+@cache
+def expected(rows: int) -> tuple[Any, ...]:
+    """What is right to find in a model of so many rows."""
+    numbers = range(rows)
+    return rows, sum(1 + n % 1000 for n in numbers), sum(n / 8 + 1 for n in numbers), 7, len(f"r{rows - 1}")
+
+
+def _in_turns(jobs: list[Job]) -> list[float]:
+    """Median seconds of each, after one run that warms up."""
+    times: list[list[float]] = [[] for _ in jobs]
+    for number in range(ROUNDS + 1):
+        for job, seconds in zip(jobs, times, strict=True):
+            gc.collect()
+            start = time.perf_counter()
+            job.run()
+            if number:
+                seconds.append(time.perf_counter() - start)
+    return [median(seconds) for seconds in times]
+
+
+def _cores(rates: dict[tuple[str, int], float]) -> str:
     lines = [
         f"| {store} | {rates[store, 1]:,.0f} | {rates[store, 2]:,.0f} | {rates[store, 2] / rates[store, 1]:.2f} |"
-        for store in ("HBase", "LMDB")
+        for store in ROWS
     ]
     return "\n".join(
         ["### Spark: one core and two", "", "| store | 1 core, rows/s | 2 cores | gain |", "|---|--:|--:|--:|", *lines]
@@ -155,15 +179,36 @@ def _cores(found: list[tuple[str, int, float]]) -> str:
 
 
 def growth() -> str:
+    """What a row costs to write and to read, of models of every size, and by how much that grows."""
     lines = []
     with tempfile.TemporaryDirectory() as folder, session(2) as found:
         for size in SIZES:
             with nm.connect(f"lmdb:{folder}/{size}") as repo:
-                fill(repo, "readings", size)
-                seconds = _seconds(ours(found, repo.store.url, "readings"))
-            lines.append(f"| {size:,} | {seconds:.2f} | {1e6 * seconds / size:.2f} |")
-    head = ["### Spark: a row in models of every size, LMDB", "", "| rows | seconds | µs each |", "|--:|--:|--:|"]
+                repo.register(readings)
+                repo.create("readings")
+                start = time.perf_counter()
+                _write(found, repo.store.url, size)
+                written = time.perf_counter() - start
+                (read,) = _in_turns([Job(ours(found, repo.store.url, "readings"), size)])
+            lines.append(f"| {size:,} | {1e6 * written / size:.2f} | {read:.2f} | {1e6 * read / size:.2f} |")
+    head = [
+        "### Spark: a row in models of every size, LMDB, two cores",
+        "",
+        "| rows | written, µs each | read, seconds | µs each |",
+        "|--:|--:|--:|--:|",
+    ]
     return "\n".join([*head, *lines])
+
+
+def _write(found: SparkSession, url: str, rows: int) -> None:
+    frame = found.range(0, rows, numPartitions=max(2, rows // 100_000)).selectExpr(
+        "concat('r', id) as name",
+        "cast(1 + id % 1000 as int) as number",
+        "id / 8 + 1 as share",
+        "concat('c', id % 7) as code",
+    )
+    options = {"store": url, "model": "readings", "type": "Reading"}
+    frame.write.format("neomodel").mode("append").options(**options).save()
 
 
 if __name__ == "__main__":

@@ -19,7 +19,21 @@ class NeomodelError(Exception):
     sentence: ClassVar[str]
 
     def __str__(self) -> str:
-        return self.sentence.format_map(vars(self))
+        try:
+            return self.sentence.format_map(vars(self))
+        except ValueError:  # somewhere in it is a number of more digits than Python makes text of
+            fields = {name: field if isinstance(field, str) else _TooLong(field) for name, field in vars(self).items()}
+            return self.sentence.format_map(fields)
+
+
+class _TooLong:
+    """What is said in place of a value that can't be shown."""
+
+    def __init__(self, value: object) -> None:
+        self._kind = type(value).__name__
+
+    def __repr__(self) -> str:
+        return f"<{self._kind}, too long to be shown>"
 
 
 @_error

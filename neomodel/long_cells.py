@@ -3,6 +3,7 @@
 import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import islice
 from typing import Any
@@ -42,8 +43,7 @@ def new_cells(feature: EFeature, values: list[Any]) -> dict[bytes, bytes | None]
     tree.splice(0, 0, Leaf(positions, values))
     cells = written_by(feature, tree)
     if feature.unique:
-        for position, value in zip(positions, values, strict=True):
-            cells[hint_of(feature, name, value)] = position
+        cells.update(zip(hints_of(feature, name, values), positions, strict=True))
     return cells
 
 
@@ -130,12 +130,25 @@ def written_by(feature: EFeature, tree: Tree) -> dict[bytes, bytes | None]:
 
 def column_of(feature: EFeature, name: bytes, rest: bytes) -> bytes:
     """A column of the list of that name: a letter and what it is of."""
-    return layout.extent(layout.collection(feature.name)) + name + rest
+    return _head(feature.name) + name + rest
+
+
+@lru_cache(maxsize=1024)
+def _head(feature: str) -> bytes:
+    """What all columns of its lists begin with."""
+    return layout.extent(layout.collection(feature))
 
 
 def hint_of(feature: EFeature, name: bytes, value: Any) -> bytes:
     """The column that says where to look for a value."""
-    return column_of(feature, name, b"i" + blake2b(single_cell(feature, value), digest_size=12).digest())
+    return hints_of(feature, name, [value])[0]
+
+
+def hints_of(feature: EFeature, name: bytes, values: Iterable[Any]) -> list[bytes]:
+    """The columns that say where to look for values."""
+    head = column_of(feature, name, b"i")
+    cells = [value.encode() for value in values] if feature.reference else [single_cell(feature, v) for v in values]
+    return [head + blake2b(cell, digest_size=12).digest() for cell in cells]
 
 
 def single_cell(feature: EFeature, value: Any) -> bytes:

@@ -28,6 +28,7 @@ from neomodel.long_cells import (
     MANY,
     column_of,
     hint_of,
+    hints_of,
     in_parts,
     is_long,
     new_positions,
@@ -316,7 +317,7 @@ class LongList(Sequence[Any]):
         for at, removed, values in splices:
             if feature.unique and removed <= trees.LIMITS.leaf:  # else they stay: a hint that leads to nothing
                 gone = tree.values(at, at + removed)
-                digests.update(dict.fromkeys((hint_of(feature, name, value) for value in gone), None))
+                digests.update(dict.fromkeys(hints_of(feature, name, gone)))
             if at + removed >= tree.root.count:
                 positions = new_positions(len(values), after=tree.root.last)
             else:
@@ -324,7 +325,7 @@ class LongList(Sequence[Any]):
                 positions = before * len(values)
             tree.splice(at, removed, Leaf(positions, list(values)))
             if feature.unique:
-                digests.update((hint_of(feature, name, v), p) for p, v in zip(positions, values, strict=True))
+                digests.update(zip(hints_of(feature, name, values), positions, strict=True))
         return tree, {**written_by(feature, tree), **moved, **digests}
 
     def _pack(self, newest: int) -> None:

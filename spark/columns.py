@@ -28,7 +28,7 @@ from neomodel.errors import CorruptRow, FeatureNotFound, InvalidValue, near
 from neomodel.kinds import EClass, EFeature
 from neomodel.long_cells import is_long
 from neomodel.model import Model
-from neomodel.stores import Row
+from neomodel.stores.blocks import Block
 
 ID, CONTAINER, FEATURE, CLASS = "_id", "_container", "_feature", "_class"
 SYSTEM = (ID, CONTAINER, FEATURE, CLASS)
@@ -56,31 +56,41 @@ _ROOT = ids.ROOT.encode()
 
 
 class Page:
-    """Some rows that were read, with their keys, of which columns are made."""
+    """Some rows that were read, by column, of which columns of a DataFrame are made."""
 
-    def __init__(self, model: Model, keys: list[bytes], rows: list[Row]) -> None:
+    def __init__(self, model: Model, block: Block) -> None:
         self.model = model
-        self.keys = keys
-        self.rows = rows
+        self.block = block
+
+    def __len__(self) -> int:
+        return len(self.block)
 
     def cells(self, column: bytes) -> list[bytes | None]:
-        return [row.get(column) for row in self.rows]
+        """The cells one by one."""
+        found: list[bytes | None] = self.block.cells[column].to_pylist()
+        return found
 
-    def long(self, number: int, feature: EFeature) -> Iterable[Any]:
+    def long(self, number: int, feature: EFeature, cell: bytes) -> Iterable[Any]:
         """What a collection of a row holds that outgrew its cell."""
-        return long_list(self.model, self.keys[number], self.rows[number], feature)
+        return self._long(self.model, number, feature, cell)
+
+    def _long(self, model: Model, number: int, feature: EFeature, cell: bytes) -> Iterable[Any]:
+        return long_list(model, self.key(number), {feature.column: cell}, feature)
+
+    def key(self, number: int) -> bytes:
+        found: bytes = self.block.keys[number].as_py()
+        return found
 
     def where(self, number: int) -> str:
-        return f"{self.model.name}/{self.keys[number].decode()}"
+        return f"{self.model.name}/{self.key(number).decode()}"
 
     @cached_property
     def containers(self) -> list[EClass | None]:
-        """The class of what each object lies in; None of a root. One read for each 500 of them that are not here."""
+        """The class of what each object lies in; None of a root. One read for each 500 of them."""
         keys = self.cells(layout.CONTAINER)
-        here = dict(zip(self.keys, self.rows, strict=True))
-        missing = {key for key in keys if key and key != _ROOT and layout.ECLASS not in here.get(key, ())}
-        found = self.model.table.get_many(sorted(missing), at=self.model.as_of, columns=layout.TYPE) if missing else {}
-        rows = [None if key is None or key == _ROOT else found.get(key) or here.get(key) for key in keys]
+        wanted = {key for key in keys if key and key != _ROOT}
+        found = self.model.table.get_many(sorted(wanted), at=self.model.as_of, columns=layout.TYPE) if wanted else {}
+        rows = [found.get(key) if key else None for key in keys]
         return [None if row is None or layout.ECLASS not in row else self.model.kind_of(row) for row in rows]
 
 
@@ -156,13 +166,14 @@ def _single(
         return _converted(page, number, feature, feature.default, convert)
 
     def build(page: Page, kind: pa.DataType) -> pa.Array:
-        cells = page.cells(feature.column)
-        made = _at_once(cells, quick, kind) if quick else None
+        made = _at_once(page.block.cells[feature.column], quick, kind) if quick else None
         if made is None:
+            cells = page.cells(feature.column)
             values = _decoded(page, feature, cells, lambda cell: codecs.decode_single(codec, cell), convert, unset)
             return pa.array(values, kind)
         if made.null_count and feature.default is not None:
-            made = made.fill_null(pa.scalar(unset(page, cells.index(None)), kind))
+            first = pc.index(pc.is_null(made), True).as_py()
+            made = made.fill_null(pa.scalar(unset(page, first), kind))
         return made
 
     return build
@@ -219,7 +230,7 @@ def _with_long(
     """The values, with those of collections that outgrew their cells: these are read one by one."""
     for number, cell in enumerate(cells):
         if cell is not None and is_long(cell):
-            values[number] = _converted(page, number, feature, list(page.long(number, feature)), each)
+            values[number] = _converted(page, number, feature, list(page.long(number, feature, cell)), each)
     return values
 
 
@@ -230,9 +241,8 @@ def _reference(feature: EFeature) -> Column:
         return Column(feature.name, types.ArrayType(_TEXT), (feature.column,), _references(feature))
 
     def build(page: Page, kind: pa.DataType) -> pa.Array:
-        cells = page.cells(feature.column)
-        made = _at_once(cells, _as_text, kind)
-        return pa.array([_token(cell) for cell in cells], kind) if made is None else made
+        made = _at_once(page.block.cells[feature.column], _as_text, kind)
+        return pa.array(map(_token, page.cells(feature.column)), kind) if made is None else made
 
     return Column(feature.name, _TEXT, (feature.column,), build)
 
@@ -258,16 +268,12 @@ def _container(feature: EFeature) -> Callable[[Page, pa.DataType], pa.Array]:
     ambiguous = any(one.eOpposite is not None and one.eOpposite.name == other.name for one in rivals)
 
     def build(page: Page, kind: pa.DataType) -> pa.Array:
-        places = zip(page.cells(layout.CONTAINER), page.cells(layout.FEATURE), strict=True)
-        held = [who is not None and who != _ROOT and by == other.tag for who, by in places]
+        owners = page.block.cells[layout.CONTAINER]
+        held = pc.and_(pc.not_equal(owners, _ROOT), pc.equal(page.block.cells[layout.FEATURE], other.tag))
         if ambiguous:
             owner = other.eContainingClass.type_name
-            classes = page.containers
-            held = [
-                is_held and (of := classes[at]) is not None and owner in of.names for at, is_held in enumerate(held)
-            ]
-        cells = page.cells(layout.CONTAINER)
-        return pa.array([cell.decode() if yes and cell else None for yes, cell in zip(held, cells, strict=True)], kind)
+            held = pc.and_(held, pa.array([of is not None and owner in of.names for of in page.containers]))
+        return pc.if_else(held, owners, pa.scalar(None, pa.binary())).cast(kind)
 
     return build
 
@@ -275,13 +281,12 @@ def _container(feature: EFeature) -> Callable[[Page, pa.DataType], pa.Array]:
 # many cells at once
 
 
-def _at_once(cells: list[bytes | None], quick: Callable[[pa.Array], pa.Array], kind: pa.DataType) -> pa.Array | None:
+def _at_once(cells: pa.Array, quick: Callable[[pa.Array], pa.Array], kind: pa.DataType) -> pa.Array | None:
     """The values of cells, or None if some are no plain ones: a null, or one that begins with a zero byte."""
-    made = pa.array(cells, pa.binary())
-    if pc.any(pc.starts_with(made, b"\0")).as_py():
+    if pc.any(pc.starts_with(cells, b"\0")).as_py():
         return None
     try:
-        return quick(made).cast(kind)
+        return quick(cells).cast(kind)
     except pa.ArrowInvalid:
         return None  # one by one, it can be told which of them it is
 
@@ -337,20 +342,19 @@ _CONVERT: dict[str, Callable[[Any], Any]] = {
 
 
 def _keys(page: Page, kind: pa.DataType) -> pa.Array:
-    return pa.array(page.keys, pa.binary()).cast(kind)
+    return page.block.keys.cast(kind)
 
 
 def _place(column: bytes) -> Callable[[Page, pa.DataType], pa.Array]:
     def build(page: Page, kind: pa.DataType) -> pa.Array:
-        owners, cells = page.cells(layout.CONTAINER), page.cells(column)
-        inside = [None if who == _ROOT else cell for who, cell in zip(owners, cells, strict=True)]
-        return pa.array(inside, pa.binary()).cast(kind)
+        root = pc.equal(page.block.cells[layout.CONTAINER], _ROOT).fill_null(False)
+        return pc.if_else(root, pa.scalar(None, pa.binary()), page.block.cells[column]).cast(kind)
 
     return build
 
 
 def _class(page: Page, kind: pa.DataType) -> pa.Array:
-    return pa.array(page.cells(layout.ECLASS), pa.binary()).cast(kind)
+    return page.block.cells[layout.ECLASS].cast(kind)
 
 
 _SYSTEM = {

@@ -6,7 +6,6 @@ vertex, and after a crash, until a repair, that alone is right. For a small mode
 """
 
 from collections.abc import Iterator
-from itertools import islice
 
 import attrs
 import pyarrow as pa
@@ -20,11 +19,12 @@ from neomodel.document_order import pages_of
 from neomodel.kinds import EClass, EFeature
 from neomodel.model import Model
 from neomodel.stores import Row
+from neomodel.stores.blocks import ROWS
 from neomodel.times import STABLE, Time
 from spark.columns import CLASS, CONTAINER, FEATURE, ID, Page, columns_of
 from spark.options import EDGES, VERTICES
 from spark.partitions import Part, parts_of
-from spark.reading import BATCH
+from spark.reading import Classes
 from spark.sentences import one_sentence
 from spark.snapshots import Snapshot
 
@@ -92,10 +92,9 @@ class GraphReader(DataSourceReader):
 def _vertices(snapshot: Snapshot, part: Part, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     columns = columns_of(None, (ID, CLASS, CONTAINER, FEATURE))
     cells = {cell for column in columns for cell in column.cells}
-    model = snapshot.open()
-    rows = _objects(snapshot, part, cells)
-    while some := list(islice(rows, BATCH)):
-        page = Page(model, [key for key, _ in some], [row for _, row in some])
+    model, classes = snapshot.open(), Classes(snapshot, None)
+    for block in snapshot.table.blocks(cells, part.start, part.stop, at=snapshot.at):
+        page = Page(model, classes.kept(block))
         arrays = [one.build(page, field.type) for one, field in zip(columns, schema, strict=True)]
         yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
@@ -114,7 +113,7 @@ def _edges(snapshot: Snapshot, part: Part, schema: pa.Schema) -> Iterator[pa.Rec
             for tokens in pages_of(model, key, row, feature) if feature.column in row else ():
                 found.add(key, tokens, feature, index)
                 index += len(tokens)
-                if len(found) >= BATCH:
+                if len(found) >= ROWS:
                     yield found.batch()
     if len(found):
         yield found.batch()

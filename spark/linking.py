@@ -5,8 +5,9 @@ Rows that the job made itself are read and written many at a time: nobody else k
 objects are, by compare-and-swap, one after another.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import attrs
@@ -73,13 +74,11 @@ class Linking:
         self._model = model
         self._messages = sorted(messages, key=lambda message: message.partition)
         self._kinds: dict[str, EClass] = {}
-        self._above = {
-            oid: container
-            for message in self._messages
-            for (container, _, _), oids in message.created.items()
-            for oid in oids
-        }
+        self._above: dict[str, str] = {}
         """Of each object that the job made, its container."""
+        for message in self._messages:
+            for (container, _, _), oids in message.created.items():
+                self._above.update(dict.fromkeys(oids, container))
 
     def complete(self) -> None:
         self._check()
@@ -94,16 +93,13 @@ class Linking:
 
     def _check(self) -> None:
         """Refuse two rows of one id, and objects that lie in one another."""
-        seen: set[str] = set()
-        for message in self._messages:
-            for oid in (*(oid for oids in message.created.values() for oid in oids), *message.updated):
-                if oid in seen:
-                    raise InvalidValue(
-                        f"the id of two rows for model {self._model.name}", oid, "one row for each object"
-                    )
-                seen.add(oid)
+        written = [*(oids for one in self._messages for oids in one.created.values())]
+        written += [one.updated for one in self._messages]
+        if len({*self._above, *chain.from_iterable(one.updated for one in self._messages)}) < sum(map(len, written)):
+            (twice, _), *_ = Counter(chain.from_iterable(written)).most_common(1)
+            raise InvalidValue(f"the id of two rows for model {self._model.name}", twice, "one row for each object")
         sound: set[str] = {ids.ROOT}
-        for oid in self._above:
+        for oid in self._above.keys() & set(self._above.values()):  # what has nothing in it is in no circle
             way: dict[str, None] = {}
             above = oid
             while above in self._above and above not in sound:

@@ -6,7 +6,7 @@ share it is, is seen as one goes along.
 """
 
 from collections.abc import Generator, Iterator
-from itertools import islice
+from functools import reduce
 
 import attrs
 import pyarrow as pa
@@ -20,14 +20,13 @@ from neomodel.kinds import EClass
 from neomodel.metamodel import ANYTHING
 from neomodel.model import Model
 from neomodel.stores import Row
+from neomodel.stores.blocks import ROWS, Block
 from spark.columns import Column, Page, columns_of, schema_of
 from spark.filters import Conditions
 from spark.partitions import Part, parts_of
 from spark.sentences import one_sentence
 from spark.snapshots import Snapshot
 
-BATCH = 8192  # rows
-_GLANCE = 1024  # rows after which it is seen, for the first time, how many are wanted
 _FEW = 8  # by key, if not more than one in so many is wanted
 _ROOT = ids.ROOT.encode()
 
@@ -112,14 +111,15 @@ class Task:
 
     def batches(self, part: Part) -> Iterator[pa.RecordBatch]:
         """The rows of a part that are wanted. About one call for each 8,192, and one more where some are not."""
-        for page in self._pages(part):
+        for block in self._blocks(part):
+            page = Page(self.model, block)
             arrays = [one.build(page, field.type) for one, field in zip(self._columns, self._schema, strict=True)]
             yield pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
-    def _pages(self, part: Part) -> Iterator[Page]:
+    def _blocks(self, part: Part) -> Iterator[Block]:
         if part.keys is not None:
-            for first in range(0, len(part.keys), BATCH):
-                yield from self._chosen(self._get(part.keys[first : first + BATCH]))
+            for first in range(0, len(part.keys), ROWS):
+                yield from self._chosen(self._get(part.keys[first : first + ROWS]))
             return
         if self._heads == self._cells or (self._classes.all and not self._tested):
             yield from self._full(part.start, part.stop, None)
@@ -130,63 +130,55 @@ class Task:
             if start is not None:
                 start = yield from self._full(start, part.stop, _FEW * 2)
 
-    def _full(self, start: bytes, stop: bytes | None, fewest: int | None) -> Generator[Page, None, bytes | None]:
+    def _full(self, start: bytes, stop: bytes | None, fewest: int | None) -> Generator[Block, None, bytes | None]:
         """Read rows whole; goes on until less than one in `fewest` is wanted, and returns where."""
-        rows = self._table.scan(start, stop, at=self._at, columns=self._cells)
-        while read := list(islice(rows, BATCH)):
+        for read in self._table.blocks(self._cells, start, stop, at=self._at):
             found = 0
-            for page in self._chosen(read):
-                found += len(page.keys)
-                yield page
+            for block in self._chosen(read):
+                found += len(block)
+                yield block
             if fewest is not None and found * fewest < len(read):
-                return read[-1][0] + b"\0"
+                return _after(read)
         return None
 
-    def _thin(self, start: bytes, stop: bytes | None) -> Generator[Page, None, bytes | None]:
+    def _thin(self, start: bytes, stop: bytes | None) -> Generator[Block, None, bytes | None]:
         """Read first what tells whether a row is wanted; goes on until more than one in `_FEW` is; returns where."""
-        rows = self._table.scan(start, stop, at=self._at, columns=self._heads)
-        size = _GLANCE
         wanted: list[bytes] = []
-        while read := list(islice(rows, size)):
-            found = [key for page in self._chosen(read) for key in page.keys]
-            many = len(found) * _FEW > len(read)
-            if many:
+        for read in self._table.blocks(self._heads, start, stop, at=self._at):
+            found = [key for block in self._chosen(read) for key in block.keys.to_pylist()]
+            if len(found) * _FEW > len(read):
                 yield from self._ready(wanted)
-                yield from self._chosen(list(self._between(read[0][0], read[-1][0] + b"\0")))
-                return read[-1][0] + b"\0"
+                yield from self._full(read.keys[0].as_py(), _after(read), None)
+                return _after(read)
             wanted += found
-            if len(wanted) >= BATCH:
+            if len(wanted) >= ROWS:
                 yield from self._ready(wanted)
                 wanted = []
-            size = BATCH
         yield from self._ready(wanted)
         return None
 
-    def _between(self, start: bytes, stop: bytes) -> Iterator[tuple[bytes, Row]]:
-        return self._table.scan(start, stop, at=self._at, columns=self._cells)
-
-    def _ready(self, keys: list[bytes]) -> Iterator[Page]:
+    def _ready(self, keys: list[bytes]) -> Iterator[Block]:
         if keys:
-            found = self._get(keys)
-            yield Page(self.model, [key for key, _ in found], [row for _, row in found])
+            yield self._get(keys)
 
-    def _get(self, keys: list[bytes]) -> list[tuple[bytes, Row]]:
-        return list(self._table.get_many(keys, at=self._at, columns=self._cells).items())
+    def _get(self, keys: list[bytes]) -> Block:
+        return Block.of(self._table.get_many(keys, at=self._at, columns=self._cells).items(), self._cells)
 
-    def _chosen(self, read: list[tuple[bytes, Row]]) -> Iterator[Page]:
-        """Those rows that are of the class and pass the tests, as a page, if there are any."""
+    def _chosen(self, read: Block) -> Iterator[Block]:
+        """Those rows that are of the class and pass the tests, if there are any."""
         kept = self._classes.kept(read)
-        if not kept:
-            return
-        keys, rows = [key for key, _ in kept], [row for _, row in kept]
-        page = Page(self.model, keys, rows)
-        if self._tested:
-            types = self._tested_types
+        if self._tested and len(kept):
+            page, types = Page(self.model, kept), self._tested_types
             arrays = {one.name: one.build(page, types.field(one.name).type) for one in self._tested}
-            passed = pc.indices_nonzero(self._conditions.passed(arrays)).to_pylist()
-            page = Page(self.model, [keys[at] for at in passed], [rows[at] for at in passed])
-        if page.keys:
-            yield page
+            kept = kept.kept(self._conditions.passed(arrays))
+        if len(kept):
+            yield kept
+
+
+def _after(block: Block) -> bytes:
+    """The first key that may come after a block."""
+    last: bytes = block.keys[-1].as_py()
+    return last + b"\0"
 
 
 class Classes:
@@ -201,19 +193,25 @@ class Classes:
         mine = [kind for kind in kinds if wanted is not None and wanted.type_name in kind.names]
         clear = all(len(named[kind.name.encode()]) == 1 for kind in mine)
         self.cells = (layout.ECLASS,) if self.all or clear else (layout.ECLASS, layout.NSURI)
-        self._names = frozenset(kind.name.encode() for kind in mine)
+        self._names = {kind.name.encode() for kind in mine}
         self._full_names = None if clear else {(kind.name.encode(), kind.ePackage.nsURI.encode()) for kind in mine}
 
     def wanted(self, row: Row) -> bool:
-        return bool(self.kept([(b"", row)]))
-
-    def kept(self, read: list[tuple[bytes, Row]]) -> list[tuple[bytes, Row]]:
-        """Those rows that are."""
-        name = layout.ECLASS
+        """Whether a row is."""
+        name = row.get(layout.ECLASS)
         if self.all:
-            return [pair for pair in read if name in pair[1] and pair[0] != _ROOT]
-        if self._full_names is None:
-            names = self._names
-            return [pair for pair in read if pair[1].get(name) in names]
-        full = self._full_names
-        return [pair for pair in read if (pair[1].get(name), pair[1].get(layout.NSURI)) in full]
+            return name is not None
+        return name in self._names if self._full_names is None else (name, row.get(layout.NSURI)) in self._full_names
+
+    def kept(self, read: Block) -> Block:
+        """Those rows that are."""
+        names = read.cells[layout.ECLASS]
+        if self.all:
+            found = pc.and_(pc.is_valid(names), pc.not_equal(read.keys, _ROOT))
+        elif self._full_names is None:
+            found = pc.is_in(names, value_set=pa.array(self._names, pa.binary()))
+        else:
+            of = read.cells[layout.NSURI]
+            pairs = (pc.and_(pc.equal(names, name), pc.equal(of, ns_uri)) for name, ns_uri in self._full_names)
+            found = reduce(pc.or_, pairs).fill_null(False)
+        return read if pc.all(found).as_py() else read.kept(found)

@@ -17,13 +17,13 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from neomodel import ids, layout
-from neomodel.document_order import long_list
 from neomodel.errors import InvalidValue
 from neomodel.kinds import EClass, EFeature
 from neomodel.model import Model
 from neomodel.stores import Row, Table
+from neomodel.stores.blocks import ROWS, Block
 from spark.columns import CLASS, ID, Column, Page, columns_of
-from spark.reading import BATCH, Classes, Reading
+from spark.reading import Classes, Reading
 from spark.sorting import in_order
 
 TIME, CHANGE = "_time", "_change"
@@ -60,7 +60,7 @@ class Replay:
         """The changes of the objects in a range of keys. The history of the range is read once, and what was before
         in one call for each 2,000 objects; long collections that are wanted are read one by one."""
         records = in_order((record, _size(record)) for record in self._records(start, stop))
-        while some := list(islice(records, BATCH)):
+        while some := list(islice(records, ROWS)):
             yield self._batch(some)
 
     def _records(self, start: bytes, stop: bytes | None) -> Iterator[Record]:
@@ -102,9 +102,13 @@ class Replay:
             was = now
 
     def _batch(self, records: list[Record]) -> pa.RecordBatch:
-        whole = _Moments(self._model, records, self._since, self._until)
+        whole = _Moments(self._model, records, self._cells, (self._until, self._since))
         there = [record for record in records if record[2] != DELETED]
-        alive = whole if len(there) == len(records) else _Moments(self._model, there, self._since, self._until)
+        alive = (
+            whole
+            if len(there) == len(records)
+            else _Moments(self._model, there, self._cells, (self._until, self._since))
+        )
         numbers = iter(range(len(there)))
         places = pa.array([None if record[2] == DELETED else next(numbers) for record in records], pa.int64())
         made: dict[str, Any] = {
@@ -124,13 +128,13 @@ class Replay:
 class _Moments(Page):
     """Rows each as of a time of its own."""
 
-    def __init__(self, model: Model, records: list[Record], since: int, until: int) -> None:
-        super().__init__(model, [record[1] for record in records], [record[3] for record in records])
+    def __init__(self, model: Model, records: list[Record], cells: set[bytes], ends: tuple[int, int]) -> None:
+        super().__init__(model, Block.of([(record[1], record[3]) for record in records], cells))
         self._times = [record[0] for record in records]
-        self._ends = until, since
+        self._ends = ends
 
-    def long(self, number: int, feature: EFeature) -> Iterable[Any]:
-        return long_list(self.model.at(self._times[number]), self.keys[number], self.rows[number], feature)
+    def long(self, number: int, feature: EFeature, cell: bytes) -> Iterable[Any]:
+        return self._long(self.model.at(self._times[number]), number, feature, cell)
 
     @cached_property
     def containers(self) -> list[EClass | None]:

@@ -7,6 +7,7 @@ driver, which hears of it in the message that the task ends with: see `linking`.
 
 from collections.abc import Iterator
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 import attrs
@@ -92,6 +93,8 @@ class Rows:
         self._again = again
         self._made = ids.numbered(f"{self._token}.{partition}")
         self._shards = f"{self._model.name}.{self._token}.{partition}"
+        self._current = -1, ""
+        """The shard of roots whose numbers are in a certain group of 500."""
         self._rows = 0
         self._children: dict[str, int] = {}
         self._shapes: dict[EClass, Shape] = {}
@@ -105,7 +108,7 @@ class Rows:
         for kind, numbers, some in self._by_class(batch):
             mutations += self._of_class(kind, some, numbers)
         self._rows += batch.num_rows
-        mutations.sort(key=lambda mutation: mutation.key)
+        mutations.sort(key=itemgetter(0))  # by key
         self._model.put(mutations)
 
     def _by_class(self, batch: pa.RecordBatch) -> Iterator[tuple[EClass, list[int], pa.RecordBatch]]:
@@ -210,26 +213,32 @@ class Rows:
         numbers: list[int],
         where: Where,
     ) -> list[str]:
+        if None not in given:
+            return _known_oids(given, where)
         found = []
         keyed, abstract = bool(shape.kind.key), shape.kind.abstract
-        for at, oid in enumerate(given):
-            if oid is not None:
-                found.append(_known_oid(oid, where, at))
+        made, shard = self._made, self._shard
+        for oid, place, number in zip(given, places, numbers, strict=True):
+            if oid is None and not keyed and not abstract:
+                found.append(made(shard(place, number), number))
+            elif oid is not None:
+                found.append(_known_oid(oid, where, len(found)))
             elif keyed:
-                found.append(self._natural(shape, cells, at, where))
-            elif abstract:
-                raise self._abstract(shape, where(at))
+                found.append(self._natural(shape, cells, len(found), where))
             else:
-                found.append(self._made(self._shard((places[at] or ROOT)[0], numbers[at]), numbers[at]))
+                raise self._abstract(shape, where(len(found)))
         return found
 
-    def _shard(self, container: str, number: int) -> str:
+    def _shard(self, place: Place | None, number: int) -> str:
         """Beside its container; of 500 or more of this partition, and of roots, where others of it are."""
-        if container == ids.ROOT:
-            return ids.spread(self._shards, number // ids.FANOUT)
-        child = self._children.get(container, 0)
-        self._children[container] = child + 1
-        return ids.shard_for(container, child)
+        if place is None or place == ROOT:
+            part, shard = self._current
+            if part != number // ids.FANOUT:
+                part, shard = self._current = number // ids.FANOUT, ids.spread(self._shards, number // ids.FANOUT)
+            return shard
+        child = self._children.get(place[0], 0)
+        self._children[place[0]] = child + 1
+        return ids.shard_for(place[0], child)
 
     def _natural(self, shape: Shape, cells: list[list[Cell]], at: int, where: Where) -> str:
         """The id that the key gives, as rows have it."""
@@ -265,13 +274,9 @@ class Rows:
     def _created(
         self, shape: Shape, oid: str, place: Place, values: tuple[Cell, ...], ordered: list[tuple[str, list[str]]]
     ) -> dict[bytes, bytes | None]:
-        known = shape.places.get(place)
-        if known is None:
-            beside = self.written.created.setdefault((*place, shape.name), [])
-            common = {VERSION: self._new, **shape.kind.cells, **layout.placed(*place)}
-            known = shape.places[place] = common, beside
-        known[1].append(oid)
-        cells = known[0].copy()
+        common, beside = shape.places.get(place) or self._place(shape, place)
+        beside.append(oid)
+        cells = common.copy()
         for column, value in zip(shape.columns, values, strict=True):
             if type(value) is bytes:
                 cells[column] = value
@@ -284,6 +289,13 @@ class Rows:
         if ordered:
             self.written.orders += [(oid, name, listed) for name, listed in ordered if listed]
         return cells
+
+    def _place(self, shape: Shape, place: Place) -> tuple[dict[bytes, bytes | None], list[str]]:
+        """What is known of a place from now on: see `Shape.places`."""
+        beside = self.written.created.setdefault((*place, shape.name), [])
+        common = {VERSION: self._new, **shape.kind.cells, **layout.placed(*place)}
+        shape.places[place] = common, beside
+        return common, beside
 
     def _updated(
         self,
@@ -349,6 +361,15 @@ def values_in(feature: EFeature, cells: Cells) -> list[Any]:
     if feature.reference or is_long(cell):
         return tokens_in(feature, cells)
     return codecs.decode_many(feature.codec, cell)
+
+
+def _known_oids(oids: list[Any], where: Where) -> list[str]:
+    """All of them, if they are ids, or `InvalidValue`: looked at together, and one by one only if something is odd."""
+    whole = "".join(oids)
+    plain = whole.isprintable() and whole.isascii() and not any(mark in whole for mark in " ,@") and all(oids)
+    if not plain or ids.ROOT in oids or max(map(len, oids), default=0) > ids.LIMIT:
+        return [_known_oid(oid, where, at) for at, oid in enumerate(oids)]
+    return oids
 
 
 def _known_oid(oid: Any, where: Where, at: int) -> str:

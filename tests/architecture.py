@@ -89,6 +89,7 @@ HEIGHTS = {part: height for height, layer in enumerate(LAYERS) for part in layer
 # The only files that may import a driver.
 HOMES = {
     "lmdb": "neomodel/stores/lmdb*.py",
+    "numpy": "neomodel/stores/lmdb*.py",
     "happybase": "neomodel/stores/hbase*.py",
     "thriftpy2": "neomodel/stores/hbase*.py",
     "pyspark": "spark/*.py",

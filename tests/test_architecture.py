@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 import pytest
 
-from neomodel.errors import NeomodelError
+from neomodel.errors import InvalidValue, NeomodelError
 from tests.architecture import (
     HOMES,
     all_errors,
@@ -155,6 +155,12 @@ def test_every_driver_that_is_required_has_a_home() -> None:
 @pytest.mark.parametrize("error", list(all_errors()))
 def test_an_error_pickles_tells_everything_and_is_a_builtin(error: type[NeomodelError]) -> None:
     assert list(faults_of_error(error)) == []
+
+
+def test_an_error_can_be_told_whatever_was_found() -> None:
+    told = str(InvalidValue("a number", 10**5000, "fewer digits"))  # more than Python makes text of
+
+    assert told == "a number is <int, too long to be shown>, expected fewer digits"
 
 
 def broken(name: str, sentence: str, *bases: type, **body: Any) -> Any:

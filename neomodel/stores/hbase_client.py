@@ -5,6 +5,7 @@ one on the same connection. This one does; it is also quicker, as it looks nothi
 """
 
 import os
+from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Self
@@ -63,7 +64,15 @@ class Client:
         setattr(self, name, asking)  # found at once the next time
         return asking
 
+    def begin(self, name: str, *arguments: Any) -> Callable[[], Any]:
+        """Ask, and return at once; what is returned waits for the answer. Nothing else can be asked meanwhile."""
+        request, result = getattr(self._service, f"{name}_args"), getattr(self._service, f"{name}_result")
+        return partial(self._receive, self._send(name, request, arguments), result)
+
     def _ask(self, name: str, request: Any, result: Any, *arguments: Any) -> Any:
+        return self._receive(self._send(name, request, arguments), result)
+
+    def _send(self, name: str, request: Any, arguments: tuple[Any, ...]) -> int:
         if self._broken or self._process != os.getpid():
             raise TTransportException(TTransportException.NOT_OPEN, "a call on it failed, or it is the parent's")
         self._broken = True  # until the answer is here
@@ -74,6 +83,9 @@ class Client:
         protocol.write_message_end()
         self._check_age()
         protocol.trans.flush()
+        return number
+
+    def _receive(self, number: int, result: Any) -> Any:
         answer = self._answer(number, result)
         self._broken = False
         return answer

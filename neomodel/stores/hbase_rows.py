@@ -58,7 +58,8 @@ def get_many(connection: Any, table: bytes, keys: list[bytes], wanted: Selection
 
 
 def scan(connection: Any, table: bytes, bounds: Bounds, wanted: Selection) -> Iterator[tuple[Bounds, list[Any]]]:
-    """Pages of results, each with what is left after it; the longer the rows, the fewer in a page."""
+    """Pages of results, each with what is left after it; the longer the rows, the fewer in a page. From the second page
+    on the next one is asked for before a page is handed out: a gateway fetches it while this one is made use of."""
     client = connection.client
     how = sys.modules["Hbase_thrift"].TScan(  # happybase's own
         startRow=bounds.start,
@@ -70,12 +71,18 @@ def scan(connection: Any, table: bytes, bounds: Bounds, wanted: Selection) -> It
     )
     scanner = client.scannerOpenWithScan(table, how, {})
     size = _FIRST_ROWS
-    while page := client.scannerGetList(scanner, size):
+    page = client.scannerGetList(scanner, size)
+    later = False
+    while page:
         bounds = Bounds(page[-1].row + b"\0", bounds.stop)
-        yield bounds, page
-        if len(page) < size:
-            break
+        ends = len(page) < size
         size = min(4 * size, ROWS, max(1, int(_PAGE_BYTES / _row_bytes(page))))
+        ahead = client.begin("scannerGetList", scanner, size) if later and not ends else None
+        yield bounds, page
+        if ends:
+            break
+        page = ahead() if ahead else client.scannerGetList(scanner, size)
+        later = True
     client.scannerClose(scanner)
 
 
@@ -108,6 +115,14 @@ def row(result: Any) -> Row:
         for column in sorted(columns)
         if (value := columns[column].value)
     }
+
+
+def cells(results: list[Any], column: bytes) -> list[bytes | None]:
+    """The live cell of each row in a column, None where there is none."""
+    found = [result.columns.get(column) for result in results]
+    return [
+        None if cell is None or not (value := cell.value) else value if value >= b"\1" else value[1:] for cell in found
+    ]
 
 
 def versions(results: list[Any]) -> dict[bytes, tuple[bytes, int]]:

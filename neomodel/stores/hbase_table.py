@@ -2,10 +2,10 @@
 
 import itertools
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from neomodel.errors import InvalidValue, OutcomeUnknown, StoreUnavailable
 from neomodel.stores import hbase_calls as calls
@@ -27,6 +27,7 @@ from neomodel.stores.base import (
     check_families,
     check_family,
     check_key,
+    check_named,
     check_swap,
     check_time,
 )
@@ -36,6 +37,9 @@ from neomodel.stores.hbase_definition import Definition
 from neomodel.stores.hbase_errors import Call, Subject, partly_written
 from neomodel.stores.hbase_gateways import Gateways, Pair, side_by_side
 from neomodel.stores.hbase_knowledge import Facts, Knowledge, Locations
+
+if TYPE_CHECKING:
+    from neomodel.stores.blocks import Block
 
 _LONGEST_KEY = 32767
 _AT_ONCE = 4  # calls to one gateway, each of `rows.ROWS`: it works on some while others are on their way or read here
@@ -174,17 +178,31 @@ class HBaseTable(Table):
         wanted = self._selection(at, columns)
         if wanted.columns == []:
             return
+        for page in self._scanned(start, stop, wanted):
+            self._knowledge.remember(rows.versions(page))
+            for result in page:
+                if row := rows.row(result):
+                    yield result.row, row
 
+    def blocks(
+        self, columns: Collection[bytes], start: bytes = b"", stop: bytes | None = None, *, at: int | None = None
+    ) -> Iterator["Block"]:
+        from neomodel.stores.blocks import Block  # needs Arrow, which takes long to import
+
+        named = check_named(columns, self._facts().families)
+        for page in self._scanned(start, stop, self._selection(at, named)):
+            cells = {column: rows.cells(page, column) for column in named}
+            found = Block.made([result.row for result in page], cells)
+            if len(found):
+                yield found
+
+    def _scanned(self, start: bytes, stop: bytes | None, wanted: rows.Selection) -> Iterator[list[Any]]:
         def ask(connection: Any, bounds: rows.Bounds) -> Iterator[tuple[rows.Bounds, list[Any]]]:
             return rows.scan(connection, self._full_name, bounds, wanted)
 
         call = Call("scan", self._subject)
         for pair, low, high in self._locations().segments(start, stop):
-            for page in self._gateways.stream_one(call, ask, rows.Bounds(low, high), near=pair):
-                self._knowledge.remember(rows.versions(page))
-                for result in page:
-                    if row := rows.row(result):
-                        yield result.row, row
+            yield from self._gateways.stream_one(call, ask, rows.Bounds(low, high), near=pair)
 
     def history(
         self,

@@ -15,8 +15,8 @@ What the file holds, by the first byte of the key; `encoding` says how a version
 
 import itertools
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
 from zlib import crc32
 
 import attrs
@@ -45,12 +45,16 @@ from neomodel.stores.base import (
     check_family,
     check_key,
     check_name,
+    check_named,
     check_swap,
     check_time,
 )
 from neomodel.stores.encoding import decode_live, decode_time, decode_value, encode_time, escape, unescape
-from neomodel.stores.lmdb_entry import CELLS, Entry, batches, end_of, parts_of, row_of, writes
+from neomodel.stores.lmdb_entry import CELLS, Entry, batches, end_of, row_of, writes
 from neomodel.stores.lmdb_walk import ROW
+
+if TYPE_CHECKING:
+    from neomodel.stores.blocks import Block
 
 _NEXT_KEY, _TABLE_KEY, _DROPPED_KEY = b"\0next", b"\0table\0", b"\0dropped\0"
 _SAMPLES = b"\2"
@@ -150,7 +154,7 @@ class LmdbTable(Table):
             with self._file.begin() as txn:
                 entry = self._entry(txn)
                 inverse = self._reading_at(at, entry, txn)
-                return row_of(txn.cursor(), entry, key, parts_of(columns, entry), inverse)
+                return row_of(txn.cursor(), entry, key, entry.selected(columns), inverse)
         except lmdb_file.DriverError as exc:
             raise lmdb_file.failure("get", self._where(), exc) from exc
 
@@ -158,7 +162,7 @@ class LmdbTable(Table):
         with self._file.reading("get_many") as txn:
             entry = self._entry(txn)
             inverse = self._reading_at(at, entry, txn)
-            parts = parts_of(columns, entry)
+            parts = entry.selected(columns)
             cursor = txn.cursor()
             if not inverse and len(parts) == 1:
                 return walk.newest(cursor, entry.cells, keys, *parts[0])
@@ -239,7 +243,7 @@ class LmdbTable(Table):
             entry = self._entry(txn)
             inverse = self._reading_at(at, entry, txn)
             low, high = entry.cells + position, end_of(entry, stop)
-            parts = parts_of(columns, entry)
+            parts = entry.selected(columns)
             if len(parts) == 1 and parts[0][0] <= entry.first:
                 found, resume = walk.rows(txn.cursor(), low, high, inverse, _ROWS, parts[0][1])
             elif len(parts) > 1 and columns is not None and all(len(column) > 2 for column in columns):
@@ -247,6 +251,21 @@ class LmdbTable(Table):
             else:
                 found, resume = walk.selected_rows(txn.cursor(), low, high, parts, inverse, _ROWS)
             return found, resume and resume[ROW:]
+
+        return self._stream("scan", step, escape(start))
+
+    def blocks(
+        self, columns: Collection[bytes], start: bytes = b"", stop: bytes | None = None, *, at: int | None = None
+    ) -> Iterator["Block"]:
+        from neomodel.stores import lmdb_pages  # needs numpy and Arrow, which take long to import
+
+        def step(txn: Any, position: bytes) -> tuple[list["Block"], bytes | None]:
+            entry = self._entry(txn)
+            inverse = self._reading_at(at, entry, txn)
+            wanted = check_named(columns, entry.families)
+            low, high = entry.cells + position, end_of(entry, stop)
+            found, resume = lmdb_pages.block(self._file, txn, low, high, wanted, inverse)
+            return [found] if len(found) else [], resume and resume[ROW:]
 
         return self._stream("scan", step, escape(start))
 
@@ -264,20 +283,26 @@ class LmdbTable(Table):
             wanted = set(check_columns(columns, entry.families))
             newest = self._inverse(until, entry)
             oldest = self._inverse(since, entry)
-            parts = parts_of(columns, entry) or walk.WHOLE
+            parts = entry.selected(columns) or walk.WHOLE
             low, high = entry.cells + max(position, escape(start) + parts[0][0]), end_of(entry, stop)
             if stop == start + b"\0":  # one row: no more of it than was asked for
                 high = entry.cells + escape(start) + parts[-1][1]
-            found = list(itertools.islice(walk.versions(txn.cursor(), low, high), _CELLS))
+            if oldest and stop != start + b"\0":  # most versions are older than who follows a model asks for
+                from neomodel.stores import lmdb_pages
+
+                found, resume = lmdb_pages.recent(self._file, txn, low, high, newest, oldest)
+            else:
+                found = list(itertools.islice(walk.versions(txn.cursor(), low, high), _CELLS))
+                resume = found[-1][0] + b"\0" if len(found) == _CELLS else None
             listed = []
             for stored_key, stored in found:
                 time = stored_key[-8:]
                 if time < newest or (oldest and time >= oldest):
-                    continue  # first of all: most versions are older than who follows a model asks for
+                    continue
                 key, column = stored_key[ROW:-9].split(b"\0")
                 if column[:2] in wanted or unescape(column) in wanted:
                     listed.append(Version(unescape(key), unescape(column), decode_time(time), decode_value(stored)))
-            return listed, found[-1][0][ROW:] + b"\0" if len(found) == _CELLS else None
+            return listed, resume and resume[ROW:]
 
         return self._stream("history", step, escape(start))
 
@@ -287,7 +312,7 @@ class LmdbTable(Table):
         check_swap(expected, cells)
         with self._file.writing("swap") as txn:
             entry = self._entry(txn)
-            current = row_of(txn.cursor(), entry, key, parts_of((VERSION,), entry), b"")
+            current = row_of(txn.cursor(), entry, key, entry.selected((VERSION,)), b"")
             if (current[VERSION] if current else None) != expected:
                 check_cells(cells, entry.families)
                 return False

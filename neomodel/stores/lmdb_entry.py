@@ -13,6 +13,7 @@ from neomodel.stores.encoding import encode_time, encode_value, escape
 CELLS = b"\1"
 _WRITES = 50_000  # cells written in one transaction, or few more
 _MOST_PLAIN = 4096
+_MOST_SEEN = 512  # cells of a row whose columns may be met again: more are parts of a collection
 
 
 @attrs.frozen
@@ -37,6 +38,17 @@ class Entry:
         """What follows the row key in the first stored key of a row, or what comes before that."""
         return b"\0" + min(self.families)
 
+    def selected(self, columns: Columns) -> list[tuple[bytes, bytes]]:
+        """What to read of a row (see `lmdb_walk.ranges`)."""
+        if columns is None:
+            return walk.WHOLE
+        known = self.parts.get(columns) if isinstance(columns, tuple) else None
+        if known is None:
+            known = walk.ranges(check_columns(columns, self.families), self.families)
+            if isinstance(columns, tuple) and all(len(column) == 2 for column in columns):
+                self.parts[columns] = known
+        return known
+
     def stored(self) -> bytes:
         return self.number + self.horizon.to_bytes(8, "big") + b"".join(sorted(f[:1] for f in self.families))
 
@@ -44,18 +56,6 @@ class Entry:
     def load(cls, stored: bytes) -> "Entry":
         families = frozenset(bytes([letter]) + b":" for letter in stored[11:])
         return cls(stored[:3], int.from_bytes(stored[3:11], "big"), families)
-
-
-def parts_of(columns: Columns, entry: Entry) -> list[tuple[bytes, bytes]]:
-    """What to read of a row for a selection of columns: see `lmdb_walk.ranges`."""
-    if columns is None:
-        return walk.WHOLE
-    known = entry.parts.get(columns) if isinstance(columns, tuple) else None
-    if known is None:
-        known = walk.ranges(check_columns(columns, entry.families), entry.families)
-        if isinstance(columns, tuple) and all(len(column) == 2 for column in columns):
-            entry.parts[columns] = known
-    return known
 
 
 def end_of(entry: Entry, stop: bytes | None) -> bytes:
@@ -92,10 +92,12 @@ def writes(entry: Entry, mutations: Iterable[Mutation], first: int) -> Iterator[
 
 
 def _row_by_row(entry: Entry, mutations: Iterable[Mutation], first: int) -> Iterator[list[tuple[bytes, bytes]]]:
-    plain = entry.plain
+    plain, prefix, horizon = entry.plain, entry.cells, entry.horizon or -1
     for stamp, (key, cells, time) in enumerate(mutations, first):
-        head = entry.cells + escape(check_key(key)) + b"\0"
-        tail = b"\0" + encode_time(stamp if time is None else check_time(time, stamp, entry.horizon or -1))
+        if not key or type(key) is not bytes:
+            check_key(key)
+        head = prefix + (escape(key) if 0 in key or 1 in key else key) + b"\0"
+        tail = b"\0" + encode_time(stamp if time is None else check_time(time, stamp, horizon))
         if cells and plain.issuperset(cells):
             yield [
                 (head + column + tail, value if type(value) is bytes and value >= b"\1" else _rare(column, value))
@@ -103,7 +105,7 @@ def _row_by_row(entry: Entry, mutations: Iterable[Mutation], first: int) -> Iter
             ]
         else:
             check_cells(cells, entry.families)
-            if len(plain) < _MOST_PLAIN:
+            if len(plain) < _MOST_PLAIN and len(cells) < _MOST_SEEN:
                 plain.update(column for column in cells if escape(column) == column)
             yield [_escaped(head, column, tail, value) for column, value in cells.items()]
 
@@ -117,4 +119,4 @@ def _rare(column: bytes, value: bytes | None) -> bytes:
 def _escaped(head: bytes, column: bytes, tail: bytes, value: bytes | None) -> tuple[bytes, bytes]:
     """An entry whose column may need escaping: then its value starts with a zero byte, a mark for readers."""
     name = escape(column)
-    return head + name + tail, encode_value(value) if name == column or value is None else b"\0" + value
+    return head + name + tail, encode_value(value) if name is column or value is None else b"\0" + value

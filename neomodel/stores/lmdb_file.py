@@ -7,6 +7,7 @@ The address space is reserved once, large and sparse: growing the map while othe
 breaks. The file grows by itself as far as the disk does.
 """
 
+import mmap
 import os
 import threading
 import time
@@ -14,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from struct import Struct
-from typing import Any
+from typing import Any, NamedTuple
 
 import lmdb
 import lmdb._envid
@@ -30,7 +31,7 @@ FORMAT_KEY, FORMAT = b"\0format", b"neomodel 1"
 CLOCK_KEY = b"\0clock"
 _ADDRESS_SPACE = 1 << 40
 _READERS = 1022
-_META_PAGE = Struct("=16xII16xI92xQQ")  # magic, version, page size, last page, transaction: LMDB 0.9, data format 1
+_META_PAGE = Struct("=16xII16xI84xQQQ")  # magic, version, page size, root, last page, transaction: LMDB 0.9, format 1
 _MAGIC, _DATA_FORMAT, _DATA_ENGINE = 0xBEEFC0DE, 1, 0
 
 _lock = threading.Lock()
@@ -45,6 +46,7 @@ class LmdbFile:
         self.folder = folder
         self.users = 0
         self.env: Any = None
+        self._map: mmap.mmap | None = None
 
     def open(self) -> Any:
         """The handle of this process, opened if it is not. Raises what is wrong with the file, if something is."""
@@ -71,6 +73,26 @@ class LmdbFile:
                 yield txn
         except lmdb.Error as exc:
             raise failure(operation, self.folder, exc) from exc
+
+    def pages(self, txn: Any) -> tuple[mmap.mmap, int, int] | None:
+        """The file as memory, the size of a page, and the number of the topmost page of what a read transaction sees,
+        for who reads pages while it lasts. None if others have committed since it began: then it can't be told."""
+        size = os.path.getsize(_data(self.folder))
+        if self._map is None or len(self._map) < size:
+            with open(_data(self.folder), "rb") as file:
+                self._map = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
+        found = self._map
+        page_size: int = (self.env or self.open()).stat()["psize"]
+        at = (txn.id() & 1) * page_size
+        # Where a transaction began is overwritten by the second one after it, which waits for the first: so read first
+        # where it began, and then whether the first has ended.
+        mine, other = (
+            _meta(found[at : at + _META_PAGE.size]),
+            _meta(found[page_size - at : page_size - at + _META_PAGE.size]),
+        )
+        if mine is None or mine.transaction != txn.id() or other is None or other.transaction > txn.id():
+            return None
+        return found, page_size, mine.root
 
     @contextmanager
     def writing(self, operation: str) -> Iterator[Any]:
@@ -107,7 +129,7 @@ class LmdbFile:
                 del _files[self.folder]
                 if self.env is not None:
                     self.env.close()
-                    self.env = None
+                    self.env = self._map = None
 
 
 def tick(txn: Any, count: int) -> int:
@@ -196,14 +218,14 @@ def _open(folder: str) -> Any:
 def _check_whole(folder: str) -> None:
     """Raise `CorruptStore` if the file has lost its end: touching a page that is not there would kill the process."""
     with open(_data(folder), "rb") as file:
-        metas = [_meta(file, 0)]
-        page_size = metas[0][0] if metas[0] else 4096
-        metas.append(_meta(file, page_size))
+        metas = [_meta(file.read(_META_PAGE.size))]
+        file.seek(metas[0].page_size if metas[0] else 4096)
+        metas.append(_meta(file.read(_META_PAGE.size)))
     if not any(metas):
         raise CorruptStore(folder, "data.mdb does not begin as an LMDB file does")
-    page_size, last_page, _ = max((meta for meta in metas if meta), key=lambda meta: meta[2])
+    newest = max((meta for meta in metas if meta), key=lambda meta: meta.transaction)
     size = os.path.getsize(_data(folder))  # after the meta pages, since others may be writing
-    if size < (last_page + 1) * page_size:
+    if size < (newest.last_page + 1) * newest.page_size:
         # Pages at the end that were taken and given back in one transaction are never written: look closer.
         try:
             problems = lmdb.verify.verify(folder)  # type: ignore[no-untyped-call]
@@ -213,14 +235,21 @@ def _check_whole(folder: str) -> None:
             raise CorruptStore(folder, f"data.mdb is cut off after {size} bytes ({problems[0]})")
 
 
-def _meta(file: Any, offset: int) -> tuple[int, int, int] | None:
-    """Page size, last page and transaction number of a meta page, if that is one."""
-    file.seek(offset)
-    head = file.read(_META_PAGE.size)
+class _Meta(NamedTuple):
+    """What one of the two first pages says of the file."""
+
+    page_size: int
+    root: int
+    last_page: int
+    transaction: int
+
+
+def _meta(head: bytes) -> _Meta | None:
+    """What a meta page says, if that is one."""
     if len(head) < _META_PAGE.size:
         return None
-    magic, version, page_size, last_page, transaction = _META_PAGE.unpack(head)
-    return (page_size, last_page, transaction) if (magic, version) == (_MAGIC, _DATA_FORMAT) else None
+    magic, version, *found = _META_PAGE.unpack(head)
+    return _Meta(*found) if (magic, version) == (_MAGIC, _DATA_FORMAT) else None
 
 
 def _plain(exc: Exception) -> str:

@@ -202,6 +202,14 @@ class Agreement(RuleBasedStateMachine):
                 (key, in_order(row)) for key, row in table.scan(start, stop, at=self.when(at, which), columns=columns)
             )
         )
+        if columns and all(len(column) > 2 for column in columns):
+            self.both(
+                lambda table, which: (
+                    (key, in_order(row))
+                    for block in table.blocks(columns, start, stop, at=self.when(at, which))
+                    for key, row in block.rows()
+                )
+            )
 
     @rule(start=starts, stop=stops, columns=selections, since=times, until=times)
     def history(self, start: bytes, stop: bytes | None, columns: list[bytes] | None, since: Any, until: Any) -> None:

@@ -1,0 +1,66 @@
+"""Rows by column: some of the rows of a scan, with all cells of a column in one Arrow array.
+
+Who wants columns of many rows (a DataFrame does) is spared a dict for each of them, and a store that can fill arrays
+without making Python objects of cells may do so.
+"""
+
+from collections.abc import Collection, Iterable, Iterator
+from functools import reduce
+from itertools import islice
+from typing import Any
+
+import attrs
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neomodel.stores.base import Row
+
+ROWS = 8192
+"""Rows in a block, about, where a store has no reason to choose another number."""
+
+
+_FIRST = 1024  # rows: by them one can tell whether to go on
+
+
+@attrs.frozen(eq=False)
+class Block:
+    """Some rows: their keys, and of each column their cells, null where a row has none; all of type binary."""
+
+    keys: Any
+    cells: dict[bytes, Any]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @classmethod
+    def of(cls, rows: Collection[tuple[bytes, Row]], columns: Iterable[bytes]) -> "Block":
+        """These columns of rows that are there one by one."""
+        return cls.made([key for key, _ in rows], {column: [row.get(column) for _, row in rows] for column in columns})
+
+    @classmethod
+    def made(cls, keys: list[bytes], cells: dict[bytes, list[bytes | None]]) -> "Block":
+        """Of keys and cells in lists; rows without any are left out."""
+        found = cls(
+            pa.array(keys, pa.binary()), {column: pa.array(listed, pa.binary()) for column, listed in cells.items()}
+        )
+        if all(one.null_count for one in found.cells.values()):
+            return found.kept(reduce(pc.or_, (one.is_valid() for one in found.cells.values())))
+        return found
+
+    def kept(self, wanted: Any) -> "Block":
+        """Those rows for which an array of booleans says so."""
+        return Block(self.keys.filter(wanted), {column: cells.filter(wanted) for column, cells in self.cells.items()})
+
+    def rows(self) -> Iterator[tuple[bytes, Row]]:
+        """The rows one by one."""
+        columns = [(column, cells.to_pylist()) for column, cells in sorted(self.cells.items())]
+        for at, key in enumerate(self.keys.to_pylist()):
+            yield key, {column: cells[at] for column, cells in columns if cells[at] is not None}
+
+
+def blocks_of(rows: Iterator[tuple[bytes, Row]], columns: Collection[bytes]) -> Iterator[Block]:
+    """A scan in blocks."""
+    size = _FIRST
+    while some := list(islice(rows, size)):
+        yield Block.of(some, columns)
+        size = ROWS
