@@ -28,6 +28,7 @@ from neomodel.errors import (
     OutcomeUnknown,
     Purged,
     ReadOnly,
+    RuleFailed,
     StoreUnavailable,
     UnfinishedImport,
 )
@@ -40,6 +41,11 @@ from neomodel.objects import Element, identify, oid
 from neomodel.prefetching import prefetch
 from neomodel.purging import Purge, purge, purges
 from neomodel.repository import Repository, connect
+from neomodel.rules.applying import trace
+from neomodel.rules.definition import Transformation
+from neomodel.rules.running import transform
+from neomodel.rules.runs import Run, runs
+from neomodel.rules.traces import Origin, what_became_of, why
 from neomodel.timelines import Timeline
 from neomodel.unstored import UNSET
 
@@ -70,6 +76,7 @@ __all__ = [
     "NotStable",
     "NotWritable",
     "ObjectNotFound",
+    "Origin",
     "OutcomeUnknown",
     "Place",
     "Purge",
@@ -78,8 +85,11 @@ __all__ = [
     "Report",
     "Repository",
     "Revision",
+    "RuleFailed",
+    "Run",
     "StoreUnavailable",
     "Timeline",
+    "Transformation",
     "UnfinishedImport",
     "attribute",
     "batch",
@@ -98,6 +108,11 @@ __all__ = [
     "purges",
     "redo",
     "reference",
+    "runs",
     "timeline",
     "to_networkx",
+    "trace",
+    "transform",
+    "what_became_of",
+    "why",
 ]
