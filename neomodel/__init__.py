@@ -41,6 +41,7 @@ from neomodel.objects import Element, identify, oid
 from neomodel.prefetching import prefetch
 from neomodel.purging import Purge, purge, purges
 from neomodel.repository import Repository, connect
+from neomodel.rules.again import retransform
 from neomodel.rules.applying import trace
 from neomodel.rules.definition import Transformation
 from neomodel.rules.running import transform
@@ -108,6 +109,7 @@ __all__ = [
     "purges",
     "redo",
     "reference",
+    "retransform",
     "runs",
     "timeline",
     "to_networkx",

@@ -9,11 +9,11 @@ An explicit collection keeps its order, what others contribute comes after it, s
 that contribute different values to what takes one are an error.
 
 What can't be told from the row itself lies beside it, in cells ``x:00`` + feature + ``00`` + contributor: of others,
-the order; of the object itself, what it holds by its own account. They are there only for features to which others
+the order; of nobody, what the object holds by its own account. They are there only for features to which others
 contribute (of the place of an object, only if the object itself says where it lies).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -35,6 +35,8 @@ Place = tuple[str, str]
 ROOT: Place = (ids.ROOT, layout.ROOT_CONTENTS)
 PLACE = ""
 """The feature of a contribution that says where an object lies."""
+OWN = ""
+"""In place of a contributor: the object itself says so."""
 MAKER = "+"
 """The feature of a contribution that says that an application makes an object which others make as well."""
 
@@ -92,7 +94,7 @@ class Result:
         for (name, by), order in self.come.items():
             contributed.setdefault(name, {})[by] = order
         if self.place is not None:
-            beside[_cell(PLACE, self.oid)] = "\0".join(self.place).encode()
+            beside[_cell(PLACE, OWN)] = "\0".join(self.place).encode()
             beside |= {_cell(PLACE, by): name.encode() for by, name in contributed.get(PLACE, {}).items()}
         for name in {**self.own, **dict.fromkeys(contributed)}:
             if name == PLACE:
@@ -108,7 +110,7 @@ class Result:
             beside |= extents
             beside |= {_cell(name, by): order.encode() for by, order in others.items()}
             if others and (account := self.own.get(name, UNSET)) not in (UNSET, []):
-                beside[_cell(name, self.oid)] = codecs.encode_refs(account if feature.many else [account or ""])
+                beside[_cell(name, OWN)] = codecs.encode_refs(account if feature.many else [account or ""])
         return cells, beside
 
     def _held(self, feature: EFeature, others: Mapping[str, str]) -> Any:
@@ -129,25 +131,16 @@ def drafted(draft: Draft, version: bytes, trace: bytes, refer: Any) -> tuple[Res
     own: dict[str, Any] = {}
     cells: dict[bytes, bytes | None] = {}
     extents: dict[bytes, bytes | None] = {}
-    contributions: list[Contribution] = []
     kind, oid = draft._kind, draft._oid
     place = None
     for name, value in draft._values.items():
         feature = kind.features[name]
         held = raw(feature, value, refer)
-        targets = held if feature.many else [] if held in (UNSET, None) else [held]
-        opposite = feature.eOpposite if feature.reference else None
-        if feature.containment:
-            contributions += (Contribution(target, PLACE, oid, name) for target in targets)
-        elif feature.container:
-            assert opposite is not None
-            if targets:
-                place = targets[0], opposite.name
-                contributions.append(Contribution(targets[0], opposite.name, oid, draft._order))
-            continue
-        elif opposite is not None:
-            contributions += (Contribution(target, opposite.name, oid, draft._order) for target in targets)
-        if opposite is not None or feature.containment:
+        if feature.reference and feature.container:
+            if held not in (UNSET, None):
+                assert feature.eOpposite is not None
+                place = held, feature.eOpposite.name
+        elif feature.reference and (feature.containment or feature.eOpposite is not None):
             own[name] = held
         elif feature.many:
             inline, more = _encoded(oid, feature, held)
@@ -155,7 +148,22 @@ def drafted(draft: Draft, version: bytes, trace: bytes, refer: Any) -> tuple[Res
             extents |= more
         else:
             cells[feature.column] = encode_inline(feature, held)
-    return Result(oid, kind, version, trace, draft._order, own, _without_none(cells), extents, place), contributions
+    result = Result(oid, kind, version, trace, draft._order, own, _without_none(cells), extents, place)
+    return result, list(contributed_by(result))
+
+
+def contributed_by(result: Result) -> Iterator[Contribution]:
+    """What a result contributes to others, by its own account."""
+    for name, held in result.own.items():
+        feature = result.kind.features[name]
+        targets = held if feature.many else [] if held in (UNSET, None) else [held]
+        if feature.containment:
+            yield from (Contribution(target, PLACE, result.oid, name) for target in targets)
+        elif feature.eOpposite is not None:
+            opposite = feature.eOpposite.name
+            yield from (Contribution(target, opposite, result.oid, result.order) for target in targets)
+    if result.place is not None:
+        yield Contribution(result.place[0], result.place[1], result.oid, result.order)
 
 
 def unfolded(oid: str, kind: EClass, row: Row, beside: Mapping[bytes, bytes], order: str) -> Result:
@@ -165,7 +173,7 @@ def unfolded(oid: str, kind: EClass, row: Row, beside: Mapping[bytes, bytes], or
     for column, value in beside.items():
         if column.startswith(_CELLS):
             name, _, by = column[len(_CELLS) :].decode().partition("\0")
-            if by == oid:
+            if by == OWN:
                 accounts[name] = value
             else:
                 come[name, by] = value.decode()

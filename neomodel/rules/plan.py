@@ -1,6 +1,5 @@
 """A transformation bound to the metamodels of a repository: which rules may match what, and which ids results have."""
 
-import base64
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from hashlib import blake2b
@@ -76,8 +75,7 @@ class Plan:
         if prefix is None:
             names = (self.transformation.name, rule, output)
             prefix = self._prefixes[rule, output] = b"\0".join(name.encode() for name in (*names, ""))
-        digest = blake2b(prefix + source.encode(), digest_size=12).digest()
-        own = base64.b32hexencode(digest)[:_LENGTH].decode().lower()
+        own = blake2b(prefix + source.encode(), digest_size=10).hexdigest()[:_LENGTH]
         return (shard or ids.shard_of(source) or ids.spread(source, 0)) + own
 
     def results(self, source: str) -> Iterable[tuple[BoundRule, str, str]]:

@@ -39,9 +39,10 @@ class Reads:
             else:
                 found |= names
 
-    def forget(self) -> None:
-        """Begin anew, where nobody wants to know what was read so far."""
-        self._noted = {}
+    def taken(self) -> dict[str, set[str]]:
+        """What was noted since this was asked for last."""
+        noted, self._noted = self._noted, {}
+        return noted
 
     @contextmanager
     def into(self, noted: dict[str, set[str]]) -> Iterator[None]:

@@ -98,7 +98,7 @@ def transform(
     told = Token(transformation.name, transformation.version, source.name, snapshot.as_of)
     runs = Runs(repository.store)
     runs.register(transformation)
-    constants = {name: _carried(one.function(snapshot)) for name, one in transformation.constants.items()}
+    constants = carried_constants(transformation, snapshot)
     began, watch = wall(), time.monotonic()
     failed: list[str] = []
     try:
@@ -117,6 +117,8 @@ def transform(
                 seconds=time.monotonic() - watch,
                 roots=outcome.roots,
                 settled=outcome.settled,
+                recording=incremental,
+                constants={name: repr(value) for name, value in constants.items()},
                 **figures,
             )
             _end(failed)
@@ -193,8 +195,10 @@ def _snapshot(transformation: Transformation, source: Model, token: str | None) 
     return source.repository.open(source.name, as_of=told.at)
 
 
-def _carried(value: Any) -> Any:
-    return Carried(value._neo.oid) if isinstance(value, Element) else value
+def carried_constants(transformation: Transformation, source: Model) -> dict[str, Any]:
+    """The constants of a transformation, as they go to every part."""
+    found = {name: one.function(source) for name, one in transformation.constants.items()}
+    return {name: Carried(value._neo.oid) if isinstance(value, Element) else value for name, value in found.items()}
 
 
 __all__ = ["Engine", "Outcome", "Task", "bound", "in_process", "transform"]

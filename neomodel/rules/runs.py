@@ -68,6 +68,9 @@ class Run:
     """Results to which other parts contributed."""
     applications: dict[str, int]
     parts: list[dict[str, Any]]
+    recording: bool
+    """Whether it was written down what each application read."""
+    constants: dict[str, str]
     failures: list[str] = attrs.field(factory=list)
 
     @property
