@@ -28,7 +28,7 @@ from neomodel.rules.reads import WatchedModel
 from neomodel.rules.running import Outcome, Task, bound
 from neomodel.rules.running import transform as run_by
 from neomodel.rules.runs import APPLYING, Run, Runs, Token
-from neomodel.rules.settling import list_roots, settle
+from neomodel.rules.settling import is_shared, list_roots, settle
 from spark.partitions import Part, parts_of
 from spark.reads import Counter, Watched
 from spark.sentences import one_sentence
@@ -81,22 +81,24 @@ class SparkEngine:
         if failures and not task.patience:
             raise failures[0]
         if failures:
-            return Outcome(found, 0, 0)
+            return Outcome(found)
         for part in settled:
             if part.failure is not None:
                 raise part.failure
         roots = heapq.merge(*(part.roots for part in settled))
         listed = list_roots(task.target, (Unplaced(oid, order) for order, oid in roots), task.token.row_version)
         runs.end(task.target.name)
-        return Outcome(found, sum(part.count for part in settled), listed)
+        count, shared = (sum(getattr(part, name) for part in settled) for name in ("count", "shared"))
+        return Outcome(found, count, shared, listed)
 
 
 @attrs.frozen
 class Settled:
     """What a task has settled: how many results, and which roots it knows of, in their order; or why it could not."""
 
-    count: int
-    roots: list[tuple[str, str]]
+    count: int = 0
+    shared: int = 0
+    roots: list[tuple[str, str]] = attrs.field(factory=list)
     failure: InvalidValue | None = None
 
 
@@ -142,21 +144,22 @@ class Work:
             Runs(repository.store).settle(self.target, self.attempt)
             model = Model(repository, self.target, None)
             plan = bound(self.transformation, self.source.open(), repository)
-            count = 0
+            count = shared = 0
 
             def counted() -> Iterator[tuple[str, list[Contribution | Unplaced]]]:
-                nonlocal count
+                nonlocal count, shared
                 for oid, messages in gathered:
                     said = list(messages)
                     count += any(isinstance(one, Contribution) for one in said)
+                    shared += is_shared(said)
                     yield oid, said
 
             try:
                 roots = sorted((one.order, one.target) for one in settle(plan, model, counted()))
             except InvalidValue as failure:
-                yield Settled(0, [], failure)
+                yield Settled(failure=failure)
             else:
-                yield Settled(count, roots)
+                yield Settled(count, shared, roots)
 
     def _applied(self, part: Part, counts: list[int]) -> Applied:
         def local(number: int) -> None:

@@ -19,7 +19,7 @@ from neomodel.prefilling import prefilled
 from neomodel.rules.applying import Application, Applying
 from neomodel.rules.folding import MAKER, ROOT, Contribution, Result, drafted
 from neomodel.rules.plan import BoundRule, Plan
-from neomodel.rules.reads import WatchedModel
+from neomodel.rules.reads import EXISTENCE, WatchedModel
 from neomodel.stores import Mutation
 
 WINDOW = 20_000
@@ -55,6 +55,7 @@ class Tally:
     host: str | None = None
     elements: int = 0
     results: int = 0
+    """Those that other parts may make as well, of unique lazy rules, left aside."""
     applications: dict[str, int] = attrs.field(factory=dict)
     local: int = 0
     remote: int = 0
@@ -197,10 +198,10 @@ class Part:
 
     def _note_reads(self, application: Application) -> None:
         own = application.source
-        reads = {
+        reads = {  # what it takes to match is noted already, and whoever reads something reads that it is there
             oid: names
             for oid, names in application.reads.items()
-            if own[:1] == GROUP or not names <= self._guarded.get(oid, _NOTHING)  # then it is done again in any case
+            if own[:1] == GROUP or oid not in self._guarded or not names - EXISTENCE <= self._guarded[oid]
         }
         self._note(f"{application.bound.name}\0{own}".encode(), own, reads)
         origins = zip(application.drafts, application.origins, strict=True)
@@ -212,7 +213,7 @@ class Part:
     def _note(self, reader: bytes, own: str, reads: dict[str, set[str]]) -> None:
         for oid, names in reads.items():
             if oid != own:
-                self._readers.setdefault(oid, {})[READER + reader] = ",".join(sorted(names)).encode()
+                self._readers.setdefault(oid, {})[READER + reader] = ",".join(sorted(names - EXISTENCE)).encode()
 
     def _refer(self, element: Any) -> str:
         state = element._neo
@@ -235,7 +236,7 @@ class Part:
         mutations.sort(key=lambda mutation: mutation.key)
         if mutations and self._may_write():
             self._target.put(mutations)
-        self.tally.results += len(self._results)
+        self.tally.results += sum(oid not in self._shared for oid in self._results)
         self._results = {}
         self._readers = {}
 
@@ -255,9 +256,6 @@ READER = layout.extent(b"\1")
 """What columns of objects that were read begin with, in the target's table: then rule and source of who read it."""
 MADE = layout.extent(b"\2")
 """What columns of sources begin with that say what lazy rules made for a rule that was applied to them."""
-
-
-_NOTHING: set[str] = set()
 
 
 def group(key: str) -> str:

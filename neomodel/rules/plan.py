@@ -28,6 +28,10 @@ class BoundRule:
     def name(self) -> str:
         return self.rule.name
 
+    def takes(self, kind: EClass) -> bool:
+        """Whether objects of a class may be sources."""
+        return self.source.type_name == ANYTHING or self.source.type_name in kind.names
+
     def order(self, source: str, output: str) -> str:
         """What results are sorted by, where nobody says in which order they come: by rule, source and output."""
         return f"{self.number:03}/{source}/{list(self.outputs).index(output):02}"
@@ -64,9 +68,13 @@ class Plan:
         """Those of `matching` that may match objects of a class."""
         found = self._candidates.get(kind)
         if found is None:
-            possible = (one for one in self.matching if one.source.type_name in (ANYTHING, *kind.names))
+            possible = (one for one in self.matching if one.takes(kind))
             found = self._candidates[kind] = tuple(one for one in possible if not one.rule.abstract)
         return found
+
+    def repairs(self, kind: EClass) -> tuple[BoundRule, ...]:
+        """Those that repair objects of a class."""
+        return tuple(one for one in self.rules.values() if one.rule.mode == "repair" and one.takes(kind))
 
     def oid(self, rule: str, output: str, source: str, *, shard: str | None = None) -> str:
         """The id of what a rule makes of a source: in the source's shard, so that both lie alike, and else a hash.

@@ -15,6 +15,7 @@ PLACE = "/"
 """Noted in place of a feature: where an object lies."""
 CLASS = ""
 """Noted in place of a feature: that there is an object, and of which class."""
+EXISTENCE = frozenset({CLASS})
 
 
 class Reads:

@@ -17,7 +17,7 @@ from neomodel.rules.part import Carried, Member, Message, Part, Tally, Unplaced
 from neomodel.rules.plan import Plan
 from neomodel.rules.reads import WatchedModel
 from neomodel.rules.runs import Run, Runs, Token, summed
-from neomodel.rules.settling import Gathered, list_roots, settle
+from neomodel.rules.settling import Gathered, is_shared, list_roots, settle
 from neomodel.stores.clock import wall
 from neomodel.times import STABLE
 
@@ -30,8 +30,11 @@ class Outcome:
     """What an engine has done."""
 
     tallies: list[Tally]
-    settled: int
-    roots: int
+    settled: int = 0
+    """Results to which other parts contributed."""
+    shared: int = 0
+    """Results that several parts may have made."""
+    roots: int = 0
 
 
 Engine = Callable[["Task"], Outcome]
@@ -107,7 +110,7 @@ def transform(
                 plan, snapshot, model, told, constants, _ALL if on_error == "collect" else 0, incremental, progress
             )
             outcome = (engine or in_process)(task)
-            figures = summed(outcome.tallies)
+            figures = summed(outcome.tallies, outcome.shared)
             failed = figures["failures"]
             run = Run(
                 token=str(told),
@@ -171,10 +174,11 @@ def in_process(task: Task) -> Outcome:
         gather(part.apply_groups((rule, key, oids) for (rule, key), oids in sorted(groups.items())))
         tallies.append(part.tally)
     if any(tally.failures for tally in tallies):
-        return Outcome(tallies, 0, 0)
+        return Outcome(tallies)
     settled = sum(any(isinstance(one, Contribution) for one in said) for said in gathered.values())
+    shared = sum(map(is_shared, gathered.values()))
     roots = sorted(settle(task.plan, task.target, _sorted(gathered)), key=lambda one: (one.order, one.target))
-    return Outcome(tallies, settled, list_roots(task.target, roots, task.token.row_version))
+    return Outcome(tallies, settled, shared, list_roots(task.target, roots, task.token.row_version))
 
 
 def _sorted(gathered: dict[str, list[Contribution | Unplaced]]) -> Iterator[Gathered]:
