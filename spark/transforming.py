@@ -144,14 +144,14 @@ class Work:
             Runs(repository.store).settle(self.target, self.attempt)
             model = Model(repository, self.target, None)
             plan = bound(self.transformation, self.source.open(), repository)
-            count = shared = 0
+            count = several = 0
 
             def counted() -> Iterator[tuple[str, list[Contribution | Unplaced]]]:
-                nonlocal count, shared
+                nonlocal count, several
                 for oid, messages in gathered:
                     said = list(messages)
                     count += any(isinstance(one, Contribution) for one in said)
-                    shared += is_shared(said)
+                    several += is_shared(said)
                     yield oid, said
 
             try:
@@ -159,7 +159,7 @@ class Work:
             except InvalidValue as failure:
                 yield Settled(failure=failure)
             else:
-                yield Settled(count, shared, roots)
+                yield Settled(count, several, roots)
 
     def _applied(self, part: Part, counts: list[int]) -> Applied:
         def local(number: int) -> None:
