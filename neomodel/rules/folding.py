@@ -49,6 +49,11 @@ class Contribution(NamedTuple):
     order: str
 
 
+def is_maker(message: Any) -> bool:
+    """Whether it says that what it is about may be made by several parts."""
+    return isinstance(message, Contribution) and message.feature == MAKER
+
+
 @attrs.define(eq=False)
 class Result:
     """An object that a run makes: what it holds by its own account, and what is contributed to it."""

@@ -55,6 +55,7 @@ class Tally:
     host: str | None = None
     elements: int = 0
     results: int = 0
+    """Those that no other part makes."""
     applications: dict[str, int] = attrs.field(factory=dict)
     local: int = 0
     remote: int = 0
@@ -194,7 +195,7 @@ class Part:
         mutations += (Mutation(oid.encode(), cells) for oid, cells in self._readers.items())
         mutations.sort(key=lambda mutation: mutation.key)
         self._target.put(mutations)
-        self.tally.results += len(self._results)
+        self.tally.results += len(self._results.keys() - self._shared)
         self._results = {}
         self._readers = {}
 

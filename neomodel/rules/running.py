@@ -12,7 +12,7 @@ from neomodel.model import Model
 from neomodel.objects import Element
 from neomodel.repository import Repository
 from neomodel.rules.definition import Transformation
-from neomodel.rules.folding import Contribution
+from neomodel.rules.folding import Contribution, is_maker
 from neomodel.rules.part import Carried, Member, Message, Part, Tally, Unplaced
 from neomodel.rules.plan import Plan
 from neomodel.rules.reads import WatchedModel
@@ -32,6 +32,8 @@ class Outcome:
     tallies: list[Tally]
     settled: int
     roots: int
+    shared: int = 0
+    """Results that several parts may have made, each counted once."""
 
 
 Engine = Callable[["Task"], Outcome]
@@ -103,6 +105,7 @@ def transform(
             task = Task(plan, snapshot, model, told, constants, on_error == "collect", incremental, progress)
             outcome = (engine or in_process)(task)
             figures = summed(outcome.tallies)
+            figures["results"] += outcome.shared
             failed = figures["failures"]
             run = Run(
                 token=str(told),
@@ -166,8 +169,9 @@ def in_process(task: Task) -> Outcome:
     if any(tally.failures for tally in tallies):
         return Outcome(tallies, 0, 0)
     settled = sum(any(isinstance(one, Contribution) for one in said) for said in gathered.values())
+    shared = sum(any(is_maker(one) for one in said) for said in gathered.values())
     roots = sorted(settle(task.plan, task.target, _sorted(gathered)), key=lambda one: (one.order, one.target))
-    return Outcome(tallies, settled, list_roots(task.target, roots, task.token.row_version))
+    return Outcome(tallies, settled, list_roots(task.target, roots, task.token.row_version), shared)
 
 
 def _sorted(gathered: dict[str, list[Contribution | Unplaced]]) -> Iterator[Gathered]:
