@@ -5,6 +5,7 @@ from spark.elements import Elements, elements
 from spark.graph import Graph, graph
 from spark.jobs import Job
 from spark.source import ModelSource, register
+from spark.transforming import SparkEngine, transform
 from spark.writing import undo, unfinished_jobs
 
 __all__ = [
@@ -12,10 +13,12 @@ __all__ = [
     "Graph",
     "Job",
     "ModelSource",
+    "SparkEngine",
     "elements",
     "follow",
     "graph",
     "register",
+    "transform",
     "undo",
     "unfinished_jobs",
 ]

@@ -74,17 +74,20 @@ class Part:
         constants: dict[str, Any],
         version: bytes,
         *,
-        collecting: bool = False,
+        patience: int = 0,
         recording: bool = True,
+        may_write: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`version` is that of all rows. `collecting` failures, it goes on after them; `recording`, it writes what each
-        application has read."""
+        """`version` is that of all rows. So many failures are told in the tally, before it ends without having done
+        all; with no `patience` the first one is raised. `recording`, it writes what each application has read.
+        `may_write` is asked before each write, and if it says no, nothing is written."""
         self._plan = plan
         self._source = source
         self._target = target
         self._version = version
-        self._collecting = collecting
+        self._patience = patience
         self._recording = recording
+        self._may_write = may_write
         self._applying = Applying(
             plan, source.reads, {name: carried(value, source) for name, value in constants.items()}
         )
@@ -118,7 +121,8 @@ class Part:
                     else:
                         self._take(self._applying.apply(bound, element, oid))
             except RuleFailed as failure:
-                self._failed(failure)
+                if self._failed(failure):
+                    return
             if len(self._results) >= WINDOW:
                 yield from self._flush()
         if progress is not None:
@@ -134,17 +138,20 @@ class Part:
             try:
                 self._take(self._applying.apply(bound, elements, f"={key}"))
             except RuleFailed as failure:
-                self._failed(failure)
+                if self._failed(failure):
+                    return
             if len(self._results) >= WINDOW:
                 yield from self._flush()
         yield from self._end()
 
     # how
 
-    def _failed(self, failure: RuleFailed) -> None:
-        if not self._collecting:
+    def _failed(self, failure: RuleFailed) -> bool:
+        """Tell of a failure; whether that was enough."""
+        if not self._patience:
             raise failure
         self.tally.failures.append(failure)
+        return len(self.tally.failures) >= self._patience
 
     def _take(self, application: Application) -> None:
         made = self.tally.applications
@@ -194,7 +201,8 @@ class Part:
                 yield Unplaced(oid, result.order)
         mutations += (Mutation(oid.encode(), cells) for oid, cells in self._readers.items())
         mutations.sort(key=lambda mutation: mutation.key)
-        self._target.put(mutations)
+        if mutations and self._may_write():
+            self._target.put(mutations)
         self.tally.results += len(self._results.keys() - self._shared)
         self._results = {}
         self._readers = {}

@@ -38,6 +38,8 @@ class Outcome:
 
 Engine = Callable[["Task"], Outcome]
 
+_ALL = 10_000  # failures that anybody will look at
+
 
 @attrs.frozen(eq=False)
 class Task:
@@ -49,7 +51,8 @@ class Task:
     target: Model
     token: Token
     constants: dict[str, Any]
-    collecting: bool
+    patience: int
+    """How many failures are told of, of each part; 0: the first one is raised."""
     recording: bool
     progress: Callable[[int], Any] | None = None
 
@@ -64,7 +67,7 @@ class Task:
             self.target,
             self.constants,
             version,
-            collecting=self.collecting,
+            patience=self.patience,
             recording=self.recording,
         )
 
@@ -102,7 +105,9 @@ def transform(
     failed: list[str] = []
     try:
         with repository.importing(target) as model:
-            task = Task(plan, snapshot, model, told, constants, on_error == "collect", incremental, progress)
+            task = Task(
+                plan, snapshot, model, told, constants, _ALL if on_error == "collect" else 0, incremental, progress
+            )
             outcome = (engine or in_process)(task)
             figures = summed(outcome.tallies)
             figures["results"] += outcome.shared

@@ -1,23 +1,26 @@
 """Runs of transformations: what the store has on record of each, by the model it made.
 
-The table `TABLE` has a row for each run, whose key is the model's name and the time it began, and a row for each
-version of a transformation that ever ran, which says by which rules.
+The table `TABLE` has a row for each run, whose key is the model's name and the time it began; ``!`` + name +
+version for each transformation that ever ran, which says by which rules; and ``?`` + model for a run on several hosts
+that is under way.
 """
 
 import hashlib
 import json
+import secrets
 from typing import Any
 
 import attrs
 
-from neomodel.errors import InvalidValue, TableNotFound
+from neomodel.errors import InvalidValue, JobEnded, TableNotFound
 from neomodel.rules.definition import Transformation
 from neomodel.rules.part import Tally
 from neomodel.stores import VERSION, Cells, Mutation, Store, ensured, successor
 
 TABLE = "_runs"
 FAMILIES = "pt"
-_RUN, _RULES = b"p:run", b"p:rules"
+APPLYING, SETTLING = "applying", "settling"
+_RUN, _RULES, _STATE = b"p:run", b"p:rules", b"p:state"
 
 
 @attrs.frozen
@@ -107,6 +110,32 @@ class Runs:
     def add(self, run: Run) -> None:
         cells = {_RUN: json.dumps(attrs.asdict(run)).encode(), VERSION: successor(None)}
         self._put(f"{run.target}#{run.began:020}", cells)
+
+    # runs that are under way
+
+    def begin(self, target: str) -> str:
+        """Put on record that somebody writes to a model; what tells him from those who did before."""
+        attempt = secrets.token_hex(6)
+        self._put(f"?{target}", {_STATE: f"{attempt} {APPLYING}".encode(), VERSION: successor(None)})
+        return attempt
+
+    def settle(self, target: str, attempt: str) -> None:
+        """All parts are written: from now on nobody writes them again."""
+        self.state(target, attempt)
+        self._put(f"?{target}", {_STATE: f"{attempt} {SETTLING}".encode(), VERSION: successor(None)})
+
+    def state(self, target: str, attempt: str) -> str:
+        """What is being done; `JobEnded` if somebody else has begun since, or it is over. One read."""
+        row = self._table.get(f"?{target}".encode()) or {}
+        found, _, state = row.get(_STATE, b"").decode().partition(" ")
+        if found != attempt:
+            raise JobEnded(attempt, target, self._store.url, "has ended")
+        return state
+
+    def end(self, target: str) -> None:
+        self._put(f"?{target}", {_STATE: None, VERSION: None})
+
+    # those that are complete
 
     def of(self, target: str) -> list[Run]:
         """The runs that made a model, the latest last. One scan."""
