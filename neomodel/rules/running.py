@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 
 from neomodel.class_names import class_named, classes_in, classes_of
-from neomodel.errors import InvalidValue
+from neomodel.errors import InvalidValue, RuleFailed
 from neomodel.model import Model
 from neomodel.objects import Element
 from neomodel.repository import Repository
@@ -175,7 +175,14 @@ def in_process(task: Task) -> Outcome:
         return Outcome(tallies, 0, 0)
     settled = sum(any(isinstance(one, Contribution) for one in said) for said in gathered.values())
     shared = sum(any(is_maker(one) for one in said) for said in gathered.values())
-    roots = sorted(settle(task.plan, task.target, _sorted(gathered)), key=lambda one: (one.order, one.target))
+    failures: list[RuleFailed] = []
+    unplaced = settle(task.plan, task.target, _sorted(gathered), failures)
+    roots = sorted(unplaced, key=lambda one: (one.order, one.target))
+    if failures and not task.patience:
+        raise failures[0]
+    if failures:
+        tallies[-1].failures += failures
+        return Outcome(tallies, 0, 0)
     return Outcome(tallies, settled, list_roots(task.target, roots, task.token.row_version), shared)
 
 
