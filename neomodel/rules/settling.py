@@ -24,8 +24,8 @@ Gathered = tuple[str, list[Contribution | Unplaced]]
 
 def settle(plan: Plan, target: Model, gathered: Iterable[Gathered], failures: list[RuleFailed]) -> Iterator[Unplaced]:
     """Fold again what others contributed to; the roots among these. A read and a write for 500 results that anything
-    was contributed to, nothing for others. Done twice, it is as done once. Contributions that contradict one another, or
-    lead nowhere, are added to `failures`, and nothing is written of what they concern."""
+    was contributed to, nothing for others. Done twice, it is as done once. Contributions that contradict one another or
+    lead nowhere are added to `failures`, and nothing is written of what they concern."""
     remaining = iter(gathered)
     while page := list(islice(remaining, _PAGE)):
         concerned = {oid: said for oid, said in page if any(isinstance(one, Contribution) for one in said)}
