@@ -226,8 +226,8 @@ def _assignments(function: Any) -> list[tuple[int, int, str]]:
     return [
         (node.lineno + first - 1, (node.end_lineno or node.lineno) + first - 1, f"{target.value.id}.{target.attr}")
         for node in ast.walk(tree)
-        if isinstance(node, ast.Assign)
-        for target in node.targets
+        if isinstance(node, ast.Assign | ast.AugAssign)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
         if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
     ]
 

@@ -93,8 +93,8 @@ def transform(
     """
     if on_error not in ("raise", "collect"):
         raise InvalidValue("on_error", on_error, "'raise' or 'collect'")
-    repository = source.repository
     snapshot = _snapshot(transformation, source, token)
+    repository = source.repository
     assert snapshot.as_of is not None
     plan = bound(transformation, snapshot, repository)
     told = Token(transformation.name, transformation.version, source.name, snapshot.as_of)
