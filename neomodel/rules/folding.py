@@ -9,7 +9,7 @@ An explicit collection keeps its order, what others contribute comes after it, s
 that contribute different values to what takes one are an error.
 
 What can't be told from the row itself lies beside it, in cells ``x:00`` + feature + ``00`` + contributor: of others,
-the order; of the object itself, what it holds by its own account. They are there only for features to which others
+the order; of none (`OWN`), what the object holds by its own account. They are there only for features to which others
 contribute (of the place of an object, only if the object itself says where it lies).
 """
 
@@ -37,6 +37,8 @@ PLACE = ""
 """The feature of a contribution that says where an object lies."""
 MAKER = "+"
 """The feature of a contribution that says that an application makes an object which others make as well."""
+OWN = ""
+"""In place of a contributor: the object itself, which may also contribute to itself as others do."""
 
 
 class Contribution(NamedTuple):
@@ -79,14 +81,17 @@ class Result:
 
     @property
     def lies(self) -> Place:
-        """Where it lies; `InvalidValue` if that is in two places."""
+        """Where it lies; `InvalidValue` if that is in two places, or in itself. Longer circles no row can tell."""
         places = {(by, name) for (feature, by), name in self.come.items() if feature == PLACE}
         if self.place is not None:
             places.add(self.place)
         if len(places) > 1:
             told = " and ".join(f"{feature} of {container}" for container, feature in sorted(places))
             raise InvalidValue(f"the container of {self.kind} {self.oid}", told, "one")
-        return places.pop() if places else ROOT
+        place = places.pop() if places else ROOT
+        if place[0] == self.oid:
+            raise InvalidValue(f"the container of {self.kind} {self.oid}", "itself", "another object")
+        return place
 
     def row(self) -> tuple[dict[bytes, bytes | None], dict[bytes, bytes | None]]:
         """The cells of the object, and what lies beside them. The same for the same account and contributions."""
@@ -97,7 +102,7 @@ class Result:
         for (name, by), order in self.come.items():
             contributed.setdefault(name, {})[by] = order
         if self.place is not None:
-            beside[_cell(PLACE, self.oid)] = "\0".join(self.place).encode()
+            beside[_cell(PLACE, OWN)] = "\0".join(self.place).encode()
             beside |= {_cell(PLACE, by): name.encode() for by, name in contributed.get(PLACE, {}).items()}
         for name in {**self.own, **dict.fromkeys(contributed)}:
             if name == PLACE:
@@ -113,7 +118,7 @@ class Result:
             beside |= extents
             beside |= {_cell(name, by): order.encode() for by, order in others.items()}
             if others and (account := self.own.get(name, UNSET)) not in (UNSET, []):
-                beside[_cell(name, self.oid)] = codecs.encode_refs(account if feature.many else [account or ""])
+                beside[_cell(name, OWN)] = codecs.encode_refs(account if feature.many else [account or ""])
         return cells, beside
 
     def _held(self, feature: EFeature, others: Mapping[str, str]) -> Any:
@@ -170,7 +175,7 @@ def unfolded(oid: str, kind: EClass, row: Row, beside: Mapping[bytes, bytes], or
     for column, value in beside.items():
         if column.startswith(_CELLS):
             name, _, by = column[len(_CELLS) :].decode().partition("\0")
-            if by == oid:
+            if by == OWN:
                 accounts[name] = value
             else:
                 come[name, by] = value.decode()

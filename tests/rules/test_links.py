@@ -114,6 +114,15 @@ def test_what_lies_in_two_containers_is_an_error_that_names_both(source: nm.Mode
     assert source.repository.models() == ["in"]
 
 
+@pytest.mark.parametrize("body", [lambda thing: ("core", thing), lambda thing: ("whole", thing)])
+def test_nothing_lies_in_itself(source: nm.Model, body: Any) -> None:
+    def circular(node: Any, thing: Any) -> None:
+        setattr(thing, *body(nm.trace(node)))
+
+    with pytest.raises(nm.RuleFailed, match=r"container of tgt\.Thing .* is 'itself'"):
+        nm.transform(linked(circular), source, "out")
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_conflicts_are_collected_like_other_failures(source: nm.Model, engine: Any) -> None:
     def married(node: Any, thing: Any) -> None:
@@ -127,6 +136,20 @@ def test_conflicts_are_collected_like_other_failures(source: nm.Model, engine: A
         "rule thing failed on source top",
     ]
     assert source.repository.models() == ["in"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_object_may_refer_to_itself_and_others_to_it(source: nm.Model, engine: Any) -> None:
+    def likes_top(node: Any, thing: Any) -> None:
+        thing.likes = nm.trace(node.parent or node)
+        if node.parent is None:
+            thing.sees = [nm.trace(node), *(nm.trace(child) for child in node.children)]
+            thing.seen = [nm.trace(node)]
+
+    model = made(linked(likes_top), source, engine=engine(source))
+    top = named(model, "top")
+    assert (top.likes, names(top.fans)) == (top, ["a", "b", "top"])
+    assert (names(top.sees), names(top.seen)) == (["top", "a", "b"], ["top"])
 
 
 def test_results_that_were_written_before_others_refer_to_them(
