@@ -74,17 +74,21 @@ class Result:
     """Where it lies by its own account."""
     come: dict[tuple[str, str], str] = attrs.field(factory=dict)
     """Contributions: their order, by feature and contributor."""
+    second: Place | None = None
+    """Another feature of a container that has it already, which is one too many."""
 
     def take(self, contributions: Iterable[Contribution]) -> None:
         for one in contributions:
+            known = self.come.get((one.feature, one.by), one.order)
+            if one.feature == PLACE and known != one.order:
+                self.second = one.by, known
             self.come[one.feature, one.by] = one.order
 
     @property
     def lies(self) -> Place:
         """Where it lies; `InvalidValue` if that is in two places, or in itself. Longer circles no row can tell."""
         places = {(by, name) for (feature, by), name in self.come.items() if feature == PLACE}
-        if self.place is not None:
-            places.add(self.place)
+        places.update(place for place in (self.place, self.second) if place is not None)
         if len(places) > 1:
             told = " and ".join(f"{feature} of {container}" for container, feature in sorted(places))
             raise InvalidValue(f"the container of {self.kind} {self.oid}", told, "one")

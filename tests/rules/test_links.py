@@ -114,6 +114,16 @@ def test_what_lies_in_two_containers_is_an_error_that_names_both(source: nm.Mode
     assert source.repository.models() == ["in"]
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_two_features_of_one_container_are_two_places(source: nm.Model, engine: Any) -> None:
+    def doubled(node: Any, thing: Any) -> None:
+        parts(node, thing)
+        thing.core = nm.trace(node.children[0]) if node.name == "a" else None
+
+    with pytest.raises(nm.RuleFailed, match=r"rule thing failed on source a1 at .*'core of (\w+) and parts of \1"):
+        nm.transform(linked(doubled), source, "out", engine=engine(source))
+
+
 @pytest.mark.parametrize("body", [lambda thing: ("core", thing), lambda thing: ("whole", thing)])
 def test_nothing_lies_in_itself(source: nm.Model, body: Any) -> None:
     def circular(node: Any, thing: Any) -> None:
