@@ -137,7 +137,7 @@ def long(node: Node, thing: Thing):
 def leaf(node: Leaf, part: Special):
     part.name = f"{node.name} part"
     part.whole = nm.trace(node.parent, "thing")
-    part.far = [nm.trace(other, rule="long") for other in node.parent.children if node.size == 7]
+    part.far = [nm.trace(other, rule="long") for other in node.parent.children] if node.size == 7 else []
 
 
 def test_long_collections_and_many_roots_are_the_same_rows_too(repo: nm.Repository) -> None:
