@@ -11,13 +11,13 @@ railway_repairs = nm.Transformation("RailwayRepairs", version="1")
 
 
 @railway_repairs.repair(when=lambda segment: segment.length <= 0)
-def pos_length(segment: "railway.Segment") -> None:  # type: ignore[name-defined]  # noqa: F821
+def pos_length(segment: "railway.Segment") -> None:  # type: ignore[name-defined]
     """A segment has a length."""
     segment.length = 1 - segment.length
 
 
 @railway_repairs.repair(when=lambda switch: not switch.monitoredBy)
-def switch_monitored(switch: "railway.Switch") -> None:  # type: ignore[name-defined]  # noqa: F821
+def switch_monitored(switch: "railway.Switch") -> None:  # type: ignore[name-defined]
     """A switch is monitored: by a new sensor of its region."""
     region = switch.eContainer()
     sensor = switch.eClass.ePackage.classifiers["Sensor"]()
@@ -33,7 +33,7 @@ def _required(route: Any) -> list[Any]:
 
 
 @railway_repairs.repair(when=_required)
-def route_sensor(route: "railway.Route") -> None:  # type: ignore[name-defined]  # noqa: F821
+def route_sensor(route: "railway.Route") -> None:  # type: ignore[name-defined]
     """A route requires the sensors of its switches."""
     route.requires.extend(dict.fromkeys(_required(route)))
 
@@ -47,7 +47,7 @@ def _wrong(route: Any) -> list[Any]:
 
 
 @railway_repairs.repair(when=_wrong)
-def switch_set(route: "railway.Route") -> None:  # type: ignore[name-defined]  # noqa: F821
+def switch_set(route: "railway.Route") -> None:  # type: ignore[name-defined]
     """Switches are as an active route wants them."""
     for position in _wrong(route):
         position.target.currentPosition = position.position
@@ -64,7 +64,7 @@ def _beginning_elsewhere(route: Any) -> list[Any]:
 
 
 @railway_repairs.repair(when=_beginning_elsewhere)
-def semaphore_neighbor(route: "railway.Route") -> None:  # type: ignore[name-defined]  # noqa: F821
+def semaphore_neighbor(route: "railway.Route") -> None:  # type: ignore[name-defined]
     """Routes that follow a route begin where it ends."""
     for other in _beginning_elsewhere(route):
         other.entry = route.exit
@@ -80,7 +80,7 @@ def _chain(sensor: Any) -> list[Any]:
 
 
 @railway_repairs.repair(when=_chain)
-def connected_segments(sensor: "railway.Sensor") -> None:  # type: ignore[name-defined]  # noqa: F821
+def connected_segments(sensor: "railway.Sensor") -> None:  # type: ignore[name-defined]
     """A sensor monitors no more than five segments in a row: of six, the second goes."""
     while chain := _chain(sensor):
         first, second, third = chain[:3]

@@ -44,8 +44,18 @@ class Application:
     origins: list[tuple[BoundRule, str, str]] = attrs.field(factory=list)
     """Of each draft: the rule that made it, the name it has there, and the source of that."""
     shared: set[str] = attrs.field(factory=set)
-    """The ids of those that other applications make as well: results of unique lazy rules."""
+    """The ids of those that other applications make as well: results of unique lazy rules, and what these call."""
     reads: dict[str, set[str]] = attrs.field(factory=dict)
+
+
+@attrs.define(eq=False)
+class _Caller:
+    """Who calls lazy rules, so that what they make has ids that follow from it: the rule that matched, or the unique
+    lazy one that is at work and whose results are the same whoever called that."""
+
+    rule: str
+    source: str
+    shared: bool = False
     calls: int = 0
 
 
@@ -58,6 +68,7 @@ class Applying:
         self._constants = constants
         self._answers: dict[tuple[str, str], tuple[Any, dict[str, set[str]]]] = {}
         self._application: Application | None = None
+        self._caller = _Caller("", "")
         self._uniques: dict[str, Any] = {}
 
     # matching
@@ -94,6 +105,7 @@ class Applying:
     def apply(self, bound: BoundRule, element: Any, source: str) -> Application:
         """What a rule makes of an object, or a grouped one of several; `source` is the id, or the key."""
         application = self._application = Application(bound, source)
+        self._caller = _Caller(bound.name, source)
         self._uniques = {}
         with self._reads.into(application.reads):
             try:
@@ -154,13 +166,19 @@ class Applying:
                 return known
             made = [Target(self._plan.oid(rule.name, name, oid), kind) for name, kind in bound.outputs.items()]
             self._uniques[f"{rule.name}\0{oid}"] = made[0]  # before its body, which may lead here again
+            caller, self._caller = self._caller, _Caller(rule.name, oid, shared=True)
             self._fill(bound, element, oid, lambda output: self._plan.oid(rule.name, output, oid))
+            self._caller = caller
             application.shared.update(one._oid for one in made)
             return made[0]
-        application.calls += 1
-        at = f"{oid}\0{application.bound.name}\0{application.source}\0{application.calls}"
-        shard = self._plan.oid(rule.name, "", application.source)[:4]
-        return self._fill(bound, element, oid, lambda output: self._plan.oid(rule.name, output, at, shard=shard))[0]
+        caller = self._caller
+        caller.calls += 1
+        at = f"{oid}\0{caller.rule}\0{caller.source}\0{caller.calls}"
+        shard = self._plan.oid(rule.name, "", caller.source)[:4]
+        drafts = self._fill(bound, element, oid, lambda output: self._plan.oid(rule.name, output, at, shard=shard))
+        if caller.shared:
+            application.shared.update(draft._oid for draft in drafts)
+        return drafts[0]
 
     def helped(self, helper: Helper, element: Any) -> Any:
         """What a helper answers for an object."""
@@ -231,8 +249,8 @@ def _assignments(function: Any) -> list[tuple[int, int, str]]:
     return [
         (node.lineno + first - 1, (node.end_lineno or node.lineno) + first - 1, f"{target.value.id}.{target.attr}")
         for node in ast.walk(tree)
-        if isinstance(node, ast.Assign)
-        for target in node.targets
+        if isinstance(node, ast.Assign | ast.AugAssign)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
         if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
     ]
 

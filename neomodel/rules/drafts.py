@@ -49,7 +49,8 @@ class Target:
 
 
 class Draft(Target):
-    """An output of the rule that is being applied. Features are assigned, and can be read once they are."""
+    """An output of the rule that is being applied. Features are assigned, and can be read once they are; collections as
+    tuples, since nothing is added to them one by one."""
 
     __slots__ = ("_order", "_values")
     _order: str
@@ -62,9 +63,9 @@ class Draft(Target):
 
     def __getattr__(self, name: str) -> Any:
         feature = self._kind.feature(name)
-        if name not in self._values:
-            return [] if feature.many else feature.default
-        return self._values[name]
+        if feature.many:
+            return tuple(self._values.get(name, ()))
+        return self._values.get(name, feature.default)
 
     def __setattr__(self, name: str, value: Any) -> None:
         feature = self._kind.features.get(name) or self._kind.feature(name)

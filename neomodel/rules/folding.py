@@ -9,7 +9,7 @@ An explicit collection keeps its order, what others contribute comes after it, s
 that contribute different values to what takes one are an error.
 
 What can't be told from the row itself lies beside it, in cells ``x:00`` + feature + ``00`` + contributor: of others,
-the order; of nobody, what the object holds by its own account. They are there only for features to which others
+the order; of none (`OWN`), what the object holds by its own account. They are there only for features to which others
 contribute (of the place of an object, only if the object itself says where it lies).
 """
 
@@ -35,10 +35,10 @@ Place = tuple[str, str]
 ROOT: Place = (ids.ROOT, layout.ROOT_CONTENTS)
 PLACE = ""
 """The feature of a contribution that says where an object lies."""
-OWN = ""
-"""In place of a contributor: the object itself says so."""
 MAKER = "+"
 """The feature of a contribution that says that an application makes an object which others make as well."""
+OWN = ""
+"""In place of a contributor: the object itself, which may also contribute to itself as others do."""
 
 
 class Contribution(NamedTuple):
@@ -49,6 +49,11 @@ class Contribution(NamedTuple):
     feature: str
     by: str
     order: str
+
+
+def is_maker(message: Any) -> bool:
+    """Whether it says that what it is about may be made by several parts."""
+    return isinstance(message, Contribution) and message.feature == MAKER
 
 
 @attrs.define(eq=False)
@@ -69,21 +74,28 @@ class Result:
     """Where it lies by its own account."""
     come: dict[tuple[str, str], str] = attrs.field(factory=dict)
     """Contributions: their order, by feature and contributor."""
+    second: Place | None = None
+    """Another feature of a container that has it already, which is one too many."""
 
     def take(self, contributions: Iterable[Contribution]) -> None:
         for one in contributions:
+            known = self.come.get((one.feature, one.by), one.order)
+            if one.feature == PLACE and known != one.order:
+                self.second = one.by, known
             self.come[one.feature, one.by] = one.order
 
     @property
     def lies(self) -> Place:
-        """Where it lies; `InvalidValue` if that is in two places."""
+        """Where it lies; `InvalidValue` if that is in two places, or in itself. Longer circles no row can tell."""
         places = {(by, name) for (feature, by), name in self.come.items() if feature == PLACE}
-        if self.place is not None:
-            places.add(self.place)
+        places.update(place for place in (self.place, self.second) if place is not None)
         if len(places) > 1:
             told = " and ".join(f"{feature} of {container}" for container, feature in sorted(places))
             raise InvalidValue(f"the container of {self.kind} {self.oid}", told, "one")
-        return places.pop() if places else ROOT
+        place = places.pop() if places else ROOT
+        if place[0] == self.oid:
+            raise InvalidValue(f"the container of {self.kind} {self.oid}", "itself", "another object")
+        return place
 
     def row(self) -> tuple[dict[bytes, bytes | None], dict[bytes, bytes | None]]:
         """The cells of the object, and what lies beside them. The same for the same account and contributions."""

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from neomodel import ids, layout
-from neomodel.errors import InvalidValue
+from neomodel.errors import InvalidValue, RuleFailed
 from neomodel.long_cells import Growing
 from neomodel.model import Model
 from neomodel.roots import ROOTS
-from neomodel.rules.folding import MAKER, ROOT, Contribution, Result, unfolded
-from neomodel.rules.part import MADE, READER, Unplaced, written
+from neomodel.rules.folding import ROOT, Contribution, Result, unfolded
+from neomodel.rules.part import MADE, READER, Unplaced, told_of, written
 from neomodel.rules.plan import Plan
 from neomodel.states import encode
 from neomodel.stores import VERSION, Cells, Mutation, Row
@@ -22,9 +22,10 @@ Gathered = tuple[str, list[Contribution | Unplaced]]
 """What parts say of one result."""
 
 
-def settle(plan: Plan, target: Model, gathered: Iterable[Gathered]) -> Iterator[Unplaced]:
+def settle(plan: Plan, target: Model, gathered: Iterable[Gathered], failures: list[RuleFailed]) -> Iterator[Unplaced]:
     """Fold again what others contributed to; the roots among these. A read and a write for 500 results that anything
-    was contributed to, nothing for others. Done twice, it is as done once."""
+    was contributed to, nothing for others. Done twice, it is as done once. Contributions that contradict one another or
+    lead nowhere are added to `failures`, and nothing is written of what they concern."""
     remaining = iter(gathered)
     while page := list(islice(remaining, _PAGE)):
         concerned = {oid: said for oid, said in page if any(isinstance(one, Contribution) for one in said)}
@@ -34,20 +35,19 @@ def settle(plan: Plan, target: Model, gathered: Iterable[Gathered]) -> Iterator[
         for oid, said in concerned.items():
             row = rows.get(oid.encode(), {})
             if layout.ECLASS not in row:
-                raise _unmade(oid, said)
+                failures.append(_unmade(oid, said))
+                continue
             result = lying[oid] = read_result(plan, target, oid, row)
             result.take(one for one in said if isinstance(one, Contribution))
-            mutations += rewritten(result, row)
+            try:
+                mutations += rewritten(result, row)
+            except InvalidValue as exc:
+                failures.append(RuleFailed(*told_of(result), str(exc)))
         target.put(mutations)
         for oid, said in page:
             unplaced = next((one for one in said if isinstance(one, Unplaced)), None)
-            if unplaced is not None and (oid not in lying or lying[oid].lies == ROOT):
+            if unplaced is not None and not failures and (oid not in lying or lying[oid].lies == ROOT):
                 yield unplaced
-
-
-def is_shared(said: "list[Contribution | Unplaced]") -> bool:
-    """Whether this is said of a result that several applications make."""
-    return any(isinstance(one, Contribution) and one.feature == MAKER for one in said)
 
 
 ALL = (*layout.OBJECT, layout.extent(b""))
@@ -113,6 +113,7 @@ def _put(target: Model, key: bytes, cells: Cells) -> None:
     target.put([Mutation(key, cells)])
 
 
-def _unmade(oid: str, said: "list[Contribution | Unplaced]") -> InvalidValue:
+def _unmade(oid: str, said: "list[Contribution | Unplaced]") -> RuleFailed:
+    """Only where an application failed: others refer to what it was to make."""
     one = next(one for one in said if isinstance(one, Contribution))
-    return InvalidValue(f"what {one.by} refers to", f"{oid}, which no rule has made", "a result of this run")
+    return RuleFailed("of this run", f"what {one.by} refers to", one.feature or "its place", f"none has made {oid}")
