@@ -28,6 +28,7 @@ from neomodel.errors import (
     OutcomeUnknown,
     Purged,
     ReadOnly,
+    RuleFailed,
     StoreUnavailable,
     UnfinishedImport,
 )
@@ -41,6 +42,13 @@ from neomodel.objects import Element, identify, oid
 from neomodel.prefetching import prefetch
 from neomodel.purging import Purge, purge, purges
 from neomodel.repository import Repository, connect
+from neomodel.rules.again import retransform
+from neomodel.rules.applying import trace
+from neomodel.rules.definition import Transformation
+from neomodel.rules.in_place import Repairs, repair
+from neomodel.rules.running import transform
+from neomodel.rules.runs import Run, runs
+from neomodel.rules.traces import Origin, what_became_of, why
 from neomodel.timelines import Timeline
 from neomodel.unstored import UNSET
 
@@ -73,16 +81,21 @@ __all__ = [
     "NotStable",
     "NotWritable",
     "ObjectNotFound",
+    "Origin",
     "OutcomeUnknown",
     "Place",
     "Purge",
     "Purged",
     "ReadOnly",
+    "Repairs",
     "Report",
     "Repository",
     "Revision",
+    "RuleFailed",
+    "Run",
     "StoreUnavailable",
     "Timeline",
+    "Transformation",
     "UnfinishedImport",
     "attribute",
     "batch",
@@ -101,6 +114,13 @@ __all__ = [
     "purges",
     "redo",
     "reference",
+    "repair",
+    "retransform",
+    "runs",
     "timeline",
     "to_networkx",
+    "trace",
+    "transform",
+    "what_became_of",
+    "why",
 ]

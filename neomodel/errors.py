@@ -184,6 +184,18 @@ class JobEnded(NeomodelError, RuntimeError):
 
 
 @_error
+class RuleFailed(NeomodelError, RuntimeError):
+    """A rule of a transformation can't be applied to an object: mend the rule, or the object. `part` is the feature of
+    an output that was being assigned, or another part of the rule."""
+
+    sentence = "rule {rule} failed on {element} at {part}: {reason}"
+    rule: str
+    element: str
+    part: str
+    reason: str
+
+
+@_error
 class TableNotFound(NeomodelError, KeyError):
     """The table is not there, or not any more: fix the name, or create it."""
 

@@ -11,6 +11,7 @@ cell                 holds
 ``t:eclass``         the name of its class
 ``t:version``        what a compare-and-swap of the row compares
 ``t:xmiid``          the xmi:id it had in its file
+``t:trace``          of what a transformation made: rule, output and source
 ``t:aside``          what its file says of it and its metamodel has no place for, as JSON
 ``x:`` + feature …   what is too much to be read with the object: see `EXTENT`
 ===================  =====================================================================================
@@ -41,6 +42,7 @@ NSURI = b"t:nsuri"
 ECLASS = b"t:eclass"
 XMI_ID = b"t:xmiid"
 ASIDE = b"t:aside"
+TRACE = b"t:trace"
 PLACE = (b"c:",)
 ALIKE = (CONTAINER, FEATURE, NSURI, ECLASS)
 """The cells that siblings, or objects of one class, have alike."""
@@ -169,6 +171,7 @@ __all__ = [
     "PLACE",
     "ROOT_CLASS",
     "ROOT_CONTENTS",
+    "TRACE",
     "TYPE",
     "VERSION",
     "XMI_ID",

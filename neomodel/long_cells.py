@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import islice
+from itertools import count, islice
 from typing import Any
 
 from neomodel import codecs, layout, trees
@@ -50,12 +50,14 @@ def new_cells(feature: EFeature, values: list[Any]) -> dict[bytes, bytes | None]
 class Growing:
     """A new long collection that is filled from its start, in memory that does not grow with it."""
 
-    def __init__(self, feature: EFeature, write: Callable[[Cells], None]) -> None:
-        """`write` gets the cells of its extents as they are made: they go into the row of the collection's object."""
+    def __init__(self, feature: EFeature, write: Callable[[Cells], None], *, seed: bytes | None = None) -> None:
+        """`write` gets the cells of its extents as they are made: they go into the row of the collection's object.
+        With a `seed` the cells are the same whenever the same collection is made."""
         self._feature = feature
         self._write = write
+        self._seed = seed
         encode = planted(feature, Root(b""), lambda _: {}).encode
-        self._growth = Growth(encode)
+        self._growth = Growth(encode) if seed is None else Growth(encode, _names(seed).__next__)
         self._values: list[Any] = []
         self._count = 0
 
@@ -82,7 +84,13 @@ class Growing:
 
     def _flush(self) -> None:
         feature, growth, values = self._feature, self._growth, self._values
-        positions = new_positions(len(values), after=growth.last)
+        if self._seed is None:
+            positions = new_positions(len(values), after=growth.last)
+        else:
+            positions = [
+                (number + 1).to_bytes(8, "big") + bytes(trees.POSITION - 8)  # before all that are given later
+                for number in range(self._count, self._count + len(values))
+            ]
         cells = self._columns(growth.add(Leaf(positions, values)))
         if feature.unique:
             for position, value in zip(positions, values, strict=True):
@@ -93,6 +101,11 @@ class Growing:
 
     def _columns(self, nodes: dict[bytes, bytes]) -> dict[bytes, bytes | None]:
         return {column_of(self._feature, self._growth.name, b"n" + name): cell for name, cell in nodes.items()}
+
+
+def _names(seed: bytes) -> Iterator[bytes]:
+    for number in count():
+        yield blake2b(b"%s %d" % (seed, number), digest_size=trees.NAME).digest()
 
 
 def in_parts(key: bytes, cells: Cells) -> Iterator[Mutation]:

@@ -43,6 +43,9 @@ class Model(RowAccess):
     at once where the store can tell that somebody wrote, else after 50 ms. As of a time, nothing ever changes.
     """
 
+    state = Stored
+    """What the objects hold that are met here."""
+
     def __init__(self, repository: "Repository", name: str, as_of: int | None, *, unstable: bool = False) -> None:
         super().__init__(repository, name, as_of, unstable=unstable)
         self.metamodels = repository if as_of is None else repository.vintage(as_of)
@@ -152,7 +155,7 @@ class Model(RowAccess):
 
     def meet(self, oid: str, met: Origin | None, kind: EClass | None = None) -> Element:
         """An object for an id that has none."""
-        made = _with(kind.python if kind else Unloaded, Stored(self, oid, met))
+        made = _with(kind.python if kind else Unloaded, self.state(self, oid, met))
         self.live.put(oid, made)
         return made
 

@@ -268,14 +268,16 @@ class Repository:
         found = self._open.get((name, as_of, unstable))
         return found if found is not None else self.open(name, as_of=as_of, unstable=unstable)
 
-    def apart(self, like: Model, store: Store) -> Model:
+    def apart(self, like: Model, store: Store, kind: type[Model] = Model) -> Model:
         """The same model, with objects of its own, read through a wrapper of the store; and so are all that it leads
         to. Metamodels are shared. No read."""
         repository = Repository(store)
         repository.batches = self.batches
         repository._packages = self._packages
         repository._vintages = self._vintages
-        return repository._model(like.name, like.as_of, unstable=like.unstable)
+        made = kind(repository, like.name, like.as_of, unstable=like.unstable)
+        repository._open[like.name, like.as_of, like.unstable] = made
+        return made
 
     def stable(self, name: str) -> int:
         """The latest time that nobody can write under any more, for who reads that model. Two reads."""

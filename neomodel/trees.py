@@ -237,8 +237,10 @@ class Growth:
     """A new tree that is made from left to right, as `Tree.splice` would make it of all entries at once. Of what it
     holds no more is in memory than the last node of each level."""
 
-    def __init__(self, encode: Callable[[list[Any]], bytes]) -> None:
-        self.name = new_name()
+    def __init__(self, encode: Callable[[list[Any]], bytes], named: Callable[[], bytes] = new_name) -> None:
+        """`named` gives names: of the tree, and of each of its nodes."""
+        self._named = named
+        self.name = named()
         self.last = bytes(POSITION)
         self._tree = Tree(Root(self.name), lambda _: {}, encode, lambda _: [])
         self._levels: list[list[Child]] = [[]]
@@ -266,7 +268,7 @@ class Growth:
         if len(nodes) == LIMITS.fan:
             self._put(level + 1, nodes, made)
             nodes = self._levels[level] = []
-        name = new_name()
+        name = self._named()
         made[name] = self._tree.encoded(node)
         nodes.append(Child(name, _low(node), _size(node)))
 

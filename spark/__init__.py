@@ -5,7 +5,9 @@ from spark.elements import Elements, elements
 from spark.elsa import ElsaSource, lookup
 from spark.graph import Graph, graph
 from spark.jobs import Job
+from spark.repairing import repair
 from spark.source import ModelSource, register
+from spark.transforming import SparkEngine, transform
 from spark.writing import undo, unfinished_jobs
 
 __all__ = [
@@ -14,11 +16,14 @@ __all__ = [
     "Graph",
     "Job",
     "ModelSource",
+    "SparkEngine",
     "elements",
     "follow",
     "graph",
     "lookup",
     "register",
+    "repair",
+    "transform",
     "undo",
     "unfinished_jobs",
 ]

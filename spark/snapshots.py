@@ -1,13 +1,11 @@
 """Which state of which model a job is about, as it goes to every task: names and a time, nothing live."""
 
-from collections.abc import Iterable
-
 import attrs
 
-from neomodel.errors import FeatureNotFound, InvalidValue, near
+from neomodel.class_names import class_named, classes_of
+from neomodel.errors import InvalidValue
 from neomodel.kinds import EClass
 from neomodel.model import Model
-from neomodel.packages import EPackage
 from neomodel.repository import Repository, shared
 from neomodel.stores import Table
 from neomodel.times import STABLE, Time
@@ -68,33 +66,7 @@ class Snapshot:
     def kinds(self) -> list[EClass]:
         """All classes that were registered at that time."""
         metamodels = self.open().metamodels
-        return _classes(metamodels.metamodel(ns_uri) for ns_uri in self.repository.registry.names(at=self.at))
-
-
-def classes_in(repository: Repository) -> list[EClass]:
-    """All classes that are registered now."""
-    return _classes(repository.metamodel(ns_uri) for ns_uri in repository.metamodels())
-
-
-def class_named(kinds: list[EClass], name: str, store: str) -> EClass:
-    """The class of that name among these: see `Snapshot.kind`."""
-    found = [kind for kind in kinds if name in _names(kind)]
-    if not found:
-        raise FeatureNotFound(f"store {store}", name, near(name, {kind.name for kind in kinds}))
-    if len(found) > 1:
-        names = ", ".join(sorted(f"{kind.ePackage.nsURI}#{kind.name}" for kind in found))
-        raise InvalidValue("the name of a class", name, f"one that tells which is meant: {names}")
-    return found[0]
-
-
-def _classes(packages: Iterable[EPackage]) -> list[EClass]:
-    return [
-        kind
-        for package in packages
-        for part in package.with_subpackages()
-        for kind in part.eClassifiers
-        if isinstance(kind, EClass)
-    ]
+        return classes_of(metamodels.metamodel(ns_uri) for ns_uri in self.repository.registry.names(at=self.at))
 
 
 def reached(store: str) -> str:
@@ -103,7 +75,3 @@ def reached(store: str) -> str:
     if url.startswith("memory:"):
         raise InvalidValue("a store for Spark", url, "one that other processes reach: lmdb: or hbase:")
     return url
-
-
-def _names(kind: EClass) -> tuple[str, str, str]:
-    return kind.name, str(kind), f"{kind.ePackage.nsURI}#{kind.name}"

@@ -13,6 +13,7 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 from pyspark.sql.types import NullType, StringType, StructType
 
+from neomodel.class_names import class_named, classes_in
 from neomodel.errors import FeatureNotFound, InvalidValue, near
 from neomodel.kinds import EClass
 from neomodel.model import Model
@@ -25,7 +26,6 @@ from spark.linking import Linking
 from spark.options import Options
 from spark.rows import Rows, Written
 from spark.sentences import one_sentence
-from spark.snapshots import class_named, classes_in
 from spark.undoing import undo_rows
 
 

@@ -1,0 +1,1 @@
+"""Model transformations: rules in Python, in the manner of ATL."""

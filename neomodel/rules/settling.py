@@ -1,0 +1,119 @@
+"""What is left when all parts are written: results to which other parts contributed are folded again, and the model
+lists its roots."""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from neomodel import ids, layout
+from neomodel.errors import InvalidValue, RuleFailed
+from neomodel.long_cells import Growing
+from neomodel.model import Model
+from neomodel.roots import ROOTS
+from neomodel.rules.folding import ROOT, Contribution, Result, unfolded
+from neomodel.rules.part import MADE, READER, Unplaced, told_of, written
+from neomodel.rules.plan import Plan
+from neomodel.states import encode
+from neomodel.stores import VERSION, Cells, Mutation, Row
+from neomodel.trees import LIMITS
+
+_PAGE = 500  # rows
+
+Gathered = tuple[str, list[Contribution | Unplaced]]
+"""What parts say of one result."""
+
+
+def settle(plan: Plan, target: Model, gathered: Iterable[Gathered], failures: list[RuleFailed]) -> Iterator[Unplaced]:
+    """Fold again what others contributed to; the roots among these. A read and a write for 500 results that anything
+    was contributed to, nothing for others. Done twice, it is as done once. Contributions that contradict one another or
+    lead nowhere are added to `failures`, and nothing is written of what they concern."""
+    remaining = iter(gathered)
+    while page := list(islice(remaining, _PAGE)):
+        concerned = {oid: said for oid, said in page if any(isinstance(one, Contribution) for one in said)}
+        rows = target.table.get_many([oid.encode() for oid in concerned], columns=ALL)
+        mutations: list[Mutation] = []
+        lying: dict[str, Result] = {}
+        for oid, said in concerned.items():
+            row = rows.get(oid.encode(), {})
+            if layout.ECLASS not in row:
+                failures.append(_unmade(oid, said))
+                continue
+            result = lying[oid] = read_result(plan, target, oid, row)
+            result.take(one for one in said if isinstance(one, Contribution))
+            try:
+                mutations += rewritten(result, row)
+            except InvalidValue as exc:
+                failures.append(RuleFailed(*told_of(result), str(exc)))
+        target.put(mutations)
+        for oid, said in page:
+            unplaced = next((one for one in said if isinstance(one, Unplaced)), None)
+            if unplaced is not None and not failures and (oid not in lying or lying[oid].lies == ROOT):
+                yield unplaced
+
+
+ALL = (*layout.OBJECT, layout.extent(b""))
+"""The columns that a result is read by."""
+
+
+def order_of(plan: Plan, target: Model, oid: str) -> str:
+    """The order that a result has among others. One read."""
+    row = target.table.get(oid.encode(), columns=(layout.TRACE,)) or {}
+    return _order(plan, row[layout.TRACE])
+
+
+def _order(plan: Plan, trace: bytes) -> str:
+    rule, output, source = trace.decode().split("\0")
+    return plan.rules[rule].order(source, output)
+
+
+def read_result(plan: Plan, target: Model, oid: str, row: Row) -> Result:
+    """The result in a row, all of whose cells are at hand."""
+    own, beside = layout.split(row)
+    order = _order(plan, row[layout.TRACE])
+    return unfolded(oid, target.kind_of(row), own, beside, order)  # type: ignore[arg-type]
+
+
+def rewritten(result: Result, row: Row) -> Iterator[Mutation]:
+    """What makes a row that of a result."""
+    made = written(result)
+    after = {column for mutation in made for column in mutation.cells}
+    gone = {column: None for column in row if column not in after and not column.startswith(_NOTES)}
+    *more, last = made
+    yield from more
+    cells = {column: value for column, value in last.cells.items() if row.get(column) != value}
+    yield Mutation(last.key, {**gone, **cells, VERSION: result.version})
+
+
+_NOTES = (READER, MADE)
+
+
+def list_roots(target: Model, roots: Iterable[Unplaced], version: bytes) -> int:
+    """Let a new model list its roots, which come in their order; how many there are. Memory does not grow with them."""
+    key = ids.ROOT.encode()
+    remaining = (one.target for one in roots)
+    first = list(islice(remaining, LIMITS.inline + 1))
+    if not first:
+        return 0
+    count = len(first)
+    cells: dict[bytes, bytes | None]
+    if count <= LIMITS.inline:
+        cells = encode(ROOTS, first)
+    else:
+        growing = Growing(ROOTS, lambda some: _put(target, key, some), seed=version)
+        growing.extend(first)
+        growing.extend(remaining)
+        count = len(growing)
+        cells = {ROOTS.column: growing.root()}
+    kind = target.element(first[0])._neo.kind
+    cells |= layout.typed(kind.ePackage.nsURI, layout.ROOT_CLASS)
+    target.put([Mutation(key, {**cells, VERSION: version})])
+    return count
+
+
+def _put(target: Model, key: bytes, cells: Cells) -> None:
+    target.put([Mutation(key, cells)])
+
+
+def _unmade(oid: str, said: "list[Contribution | Unplaced]") -> RuleFailed:
+    """Only where an application failed: others refer to what it was to make."""
+    one = next(one for one in said if isinstance(one, Contribution))
+    return RuleFailed("of this run", f"what {one.by} refers to", one.feature or "its place", f"none has made {oid}")

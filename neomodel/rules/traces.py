@@ -1,0 +1,60 @@
+"""Where results come from, and what became of sources: read from what a run has left in its target."""
+
+from typing import Any
+
+import attrs
+
+from neomodel import layout
+from neomodel.errors import InvalidValue
+from neomodel.model import Model
+from neomodel.objects import Element
+from neomodel.rules.definition import Transformation
+from neomodel.rules.plan import Plan
+from neomodel.rules.runs import Runs, Token
+from neomodel.states import Stored
+
+
+@attrs.frozen
+class Origin:
+    """Why there is an object: the rule that made it, under which name, and of what. Of a grouped rule there are no
+    `sources` but a `key`."""
+
+    rule: str
+    output: str
+    source: Any
+    key: str | None
+    token: str
+
+
+def why(result: Element) -> Origin:
+    """What an object was made of, as of the time of the run that made it. Two reads. `InvalidValue` if no run did."""
+    state = result._neo
+    row = (
+        state.model.table.get(state.oid.encode(), at=state.model.as_of, columns=(layout.TRACE,))
+        if isinstance(state, Stored)
+        else None
+    )
+    if not row:
+        raise InvalidValue("what to explain", result, "an object that a transformation has made")
+    rule, output, source = row[layout.TRACE].decode().split("\0")
+    runs = Runs(state.model.repository.store).of(state.model.name)
+    token = runs[-1].token
+    told = Token.parse(token)
+    if source.startswith("="):
+        return Origin(rule, output, None, source[1:], token)
+    model = state.model.repository.open(told.source, as_of=told.at)
+    return Origin(rule, output, model[source], None, token)
+
+
+def what_became_of(source: Element, target: Model, transformation: Transformation) -> dict[tuple[str, str], Any]:
+    """What rules made of an object: results by rule and output. Those of lazy rules that are not unique, and of grouped
+    ones, belong to others. One read."""
+    from neomodel.rules.running import bound
+
+    state = source._neo
+    if not isinstance(state, Stored):
+        raise InvalidValue("what to look for", source, "an object of a model")
+    plan: Plan = bound(transformation, state.model, state.model.repository)
+    possible = {oid: (rule.name, output) for rule, output, oid in plan.results(state.oid)}
+    rows = target.table.get_many([oid.encode() for oid in possible], at=target.as_of, columns=layout.TYPE)
+    return {name: target[oid] for oid, name in possible.items() if layout.ECLASS in rows.get(oid.encode(), {})}

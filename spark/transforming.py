@@ -1,0 +1,255 @@
+"""Transformations on Spark: each task applies the rules to its part of the source, and writes what they make of it.
+
+Results lie in the shards of their sources, so a task writes to the regions that lie as its own part does. What results
+of different parts say of one another goes through one shuffle, by the target's regions, and is settled there; how much
+that is, `Run.settled` tells. Tasks that run twice write the same rows. Once settling has begun no part is written
+again: a part that Spark asks for once more, since what it handed on was lost, only tells it anew.
+"""
+
+import gc
+import heapq
+import threading
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import attrs
+from pyspark import AccumulatorParam
+from pyspark.sql import SparkSession
+
+from neomodel.errors import RuleFailed
+from neomodel.model import Model
+from neomodel.repository import shared
+from neomodel.rules.definition import Transformation
+from neomodel.rules.folding import Contribution, is_maker
+from neomodel.rules.part import Member, Message, Tally, Unplaced
+from neomodel.rules.part import Part as Applied
+from neomodel.rules.reads import WatchedModel
+from neomodel.rules.running import Outcome, Task, bound
+from neomodel.rules.running import transform as run_by
+from neomodel.rules.runs import APPLYING, Run, Runs, Token
+from neomodel.rules.settling import list_roots, settle
+from spark.partitions import Part, parts_of
+from spark.reads import Counter, Watched
+from spark.sentences import one_sentence
+from spark.snapshots import Snapshot
+
+_POLLED = 0.5  # seconds between looks at what tasks have told
+
+
+def transform(session: SparkSession, transformation: Transformation, source: Model, target: str, **options: Any) -> Run:
+    """As `neomodel.transform`, with the tasks of a Spark: the same rows, whatever the number of regions."""
+    return run_by(transformation, source, target, engine=SparkEngine(session), **options)
+
+
+class SparkEngine:
+    """Does the parts of a run in the tasks of a Spark."""
+
+    name = "spark"
+
+    def __init__(self, session: SparkSession) -> None:
+        self._context = session.sparkContext
+
+    def __call__(self, task: Task) -> Outcome:
+        runs = Runs(task.target.repository.store)
+        attempt = runs.begin(task.target.name)
+        work = Work(
+            Snapshot.of(task.source),
+            task.target.name,
+            task.plan.transformation,
+            task.token,
+            task.constants,
+            max(task.patience, 1),  # what tasks raise Spark would try again
+            task.recording,
+            attempt,
+        )
+        tallies = self._context.accumulator({}, _Merged())
+        parts = parts_of(task.source.table)
+        starts = [region.start for region in task.target.table.regions()][1:]
+        spread = self._context.parallelize(parts, len(parts))
+        messages = spread.mapPartitions(lambda some: work.apply(some, tallies.add))
+        if any(one.rule.mode == "grouped" for one in task.plan.matching):
+            messages = messages.persist()
+            groups = messages.flatMap(_membership).groupByKey(len(parts))
+            grouped = groups.mapPartitions(lambda some: work.apply_groups(some, tallies.add))
+            messages = messages.union(grouped)
+        keyed = messages.flatMap(_concern).groupByKey(len(starts) + 1, lambda oid: bisect_right(starts, oid.encode()))
+        with _Telling(task.progress, lambda: sum(one.elements for one in tallies.value.values())):
+            settled = keyed.mapPartitions(work.settle).collect()
+        found = [tallies.value[key] for key in sorted(tallies.value)]
+        failures = [failure for tally in found for failure in tally.failures]
+        if failures and not task.patience:
+            raise failures[0]
+        if failures:
+            return Outcome(found)
+        contradictions = [failure for part in settled for failure in part.failures]
+        if contradictions and not task.patience:
+            raise contradictions[0]
+        if contradictions:
+            found[-1].failures += contradictions
+            return Outcome(found)
+        roots = heapq.merge(*(part.roots for part in settled))
+        listed = list_roots(task.target, (Unplaced(oid, order) for order, oid in roots), task.token.row_version)
+        runs.end(task.target.name)
+        return Outcome(found, sum(part.count for part in settled), listed, sum(part.shared for part in settled))
+
+
+@attrs.frozen
+class Settled:
+    """What a task has settled: how many results, how many of them others may have made too, and which roots it knows
+    of, in their order; or why it could not."""
+
+    count: int
+    shared: int
+    roots: list[tuple[str, str]]
+    failures: list[RuleFailed]
+
+
+@attrs.frozen(eq=False)
+class Work:
+    """What every task is told of a run."""
+
+    source: Snapshot
+    target: str
+    transformation: Transformation
+    token: Token
+    constants: dict[str, Any]
+    patience: int
+    recording: bool
+    attempt: str
+
+    def apply(self, parts: Iterable[Part], tell: Callable[[Any], None]) -> Iterator[Message]:
+        """Apply the rules to parts."""
+        for part in parts:
+            gc.collect()  # a model is a cycle: what the last task of this process knew would stay for a while
+            with one_sentence():
+                counts = [0, 0]
+                applied = self._applied(part, counts)
+                yield from applied.apply(part.start, part.stop)
+                self._told(applied.tally, part.start, part.stop, part.host, counts, tell)
+
+    def apply_groups(
+        self, groups: Iterable[tuple[tuple[str, str], Iterable[str]]], tell: Callable[[Any], None]
+    ) -> Iterator[Message]:
+        """Apply grouped rules, each to the objects of one key."""
+        with one_sentence():
+            counts = [0, 0]
+            mine = sorted((rule, key, list(oids)) for (rule, key), oids in groups)
+            if mine:
+                applied = self._applied(Part(b"", b""), counts)
+                yield from applied.apply_groups(mine)
+                self._told(applied.tally, b"", f"{mine[0][0]}={mine[0][1]}".encode(), None, counts, tell)
+
+    def settle(self, gathered: Iterable[tuple[str, Iterable[Contribution | Unplaced]]]) -> Iterator[Settled]:
+        """Fold again what other parts contributed to."""
+        with one_sentence():
+            repository = shared(self.source.store)
+            Runs(repository.store).settle(self.target, self.attempt)
+            model = Model(repository, self.target, None)
+            plan = bound(self.transformation, self.source.open(), repository)
+            count = common = 0
+            failures: list[RuleFailed] = []
+
+            def counted() -> Iterator[tuple[str, list[Contribution | Unplaced]]]:
+                nonlocal count, common
+                for oid, messages in gathered:
+                    said = list(messages)
+                    count += any(isinstance(one, Contribution) for one in said)
+                    common += any(is_maker(one) for one in said)
+                    yield oid, said
+
+            roots = sorted((one.order, one.target) for one in settle(plan, model, counted(), failures))
+            yield Settled(count, common, roots, failures)
+
+    def _applied(self, part: Part, counts: list[int]) -> Applied:
+        def local(number: int) -> None:
+            counts[0] += number
+
+        def remote(number: int) -> None:
+            counts[1] += number
+
+        source = self.source.open()
+        repository = source.repository
+        watched = Watched(repository.store, source.name, part, Counter(local, remote))
+        own = repository.apart(source, watched, WatchedModel)
+        assert isinstance(own, WatchedModel)
+        runs = Runs(repository.store)
+        return Applied(
+            bound(self.transformation, source, repository),
+            own,
+            Model(repository, self.target, None),
+            self.constants,
+            self.token.row_version,
+            patience=self.patience,
+            recording=self.recording,
+            may_write=lambda: runs.state(self.target, self.attempt) == APPLYING,
+        )
+
+    def _told(
+        self,
+        tally: Tally,
+        start: bytes,
+        stop: bytes | None,
+        host: str | None,
+        counts: list[int],
+        tell: Callable[[Any], None],
+    ) -> None:
+        tally.start = start.decode(errors="backslashreplace")
+        tally.stop = None if stop is None else stop.decode(errors="backslashreplace")
+        tally.host = host
+        tally.local, tally.remote = counts
+        tell({(tally.start, tally.stop or ""): tally})
+
+
+def _membership(message: Message) -> list[tuple[tuple[str, str], str]]:
+    return [((message.rule, message.key), message.source)] if isinstance(message, Member) else []
+
+
+def _concern(message: Message) -> list[tuple[str, Contribution | Unplaced]]:
+    return [] if isinstance(message, Member) else [(message.target, message)]
+
+
+class _Merged(AccumulatorParam[dict[tuple[str, str], Tally]]):
+    """Tallies by their parts: one that was done twice counts once."""
+
+    def zero(self, value: dict[tuple[str, str], Tally]) -> dict[tuple[str, str], Tally]:  # noqa: ARG002
+        return {}
+
+    def addInPlace(  # noqa: N802  Spark's name
+        self, value1: dict[tuple[str, str], Tally], value2: dict[tuple[str, str], Tally]
+    ) -> dict[tuple[str, str], Tally]:
+        value1.update(value2)
+        return value1
+
+
+class _Telling:
+    """Tells how far tasks are while the block runs."""
+
+    def __init__(self, progress: Callable[[int], Any] | None, count: Callable[[], int]) -> None:
+        self._progress, self._count = progress, count
+        self._told = 0
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="neomodel-progress", daemon=True)
+
+    def __enter__(self) -> None:
+        if self._progress is not None:
+            self._thread.start()
+
+    def __exit__(self, *exc: object) -> None:
+        self._ended.set()
+        if self._progress is not None:
+            self._thread.join()
+            self._tell()
+
+    def _watch(self) -> None:
+        while not self._ended.wait(_POLLED):
+            self._tell()
+
+    def _tell(self) -> None:
+        assert self._progress is not None
+        now = self._count()
+        self._progress(now - self._told)
+        self._told = now
+
+
+__all__ = ["SparkEngine", "transform"]
