@@ -11,7 +11,7 @@ from neomodel.errors import InvalidValue
 from neomodel.kinds import EClass, EFeature
 from neomodel.metamodel import ECORE
 from neomodel.objects import Element
-from neomodel.packages import ANYTHING
+from neomodel.metamodel import ANYTHING
 from neomodel.states import Stored
 from neomodel.unstored import UNSET
 

@@ -11,7 +11,7 @@ import attrs
 from neomodel.editing import redo
 from neomodel.errors import InvalidValue, ObjectNotFound
 from neomodel.model import Model
-from neomodel.packages import ANYTHING
+from neomodel.metamodel import ANYTHING
 from neomodel.prefilling import prefilled
 from neomodel.rules.applying import Failing
 from neomodel.rules.definition import Transformation

@@ -14,7 +14,7 @@ from neomodel import ids, layout
 from neomodel.errors import RuleFailed
 from neomodel.long_cells import MANY, in_parts
 from neomodel.model import Model
-from neomodel.packages import ANYTHING
+from neomodel.metamodel import ANYTHING
 from neomodel.prefilling import prefilled
 from neomodel.rules.applying import Application, Applying
 from neomodel.rules.folding import MAKER, ROOT, Contribution, Result, drafted

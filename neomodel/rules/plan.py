@@ -9,7 +9,7 @@ import attrs
 from neomodel import ids
 from neomodel.errors import FeatureNotFound, InvalidValue
 from neomodel.kinds import EClass
-from neomodel.packages import ANYTHING
+from neomodel.metamodel import ANYTHING
 from neomodel.rules.definition import Rule, Transformation
 
 _LENGTH = 19  # characters of an id after its shard
