@@ -9,9 +9,8 @@ from typing import Any
 from neomodel.checks import check_bound, checked, or_default, same, several
 from neomodel.errors import InvalidValue
 from neomodel.kinds import EClass, EFeature
-from neomodel.metamodel import ECORE
+from neomodel.metamodel import ANYTHING, ECORE
 from neomodel.objects import Element
-from neomodel.metamodel import ANYTHING
 from neomodel.states import Stored
 from neomodel.unstored import UNSET
 

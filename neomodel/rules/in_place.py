@@ -10,8 +10,8 @@ import attrs
 
 from neomodel.editing import redo
 from neomodel.errors import InvalidValue, ObjectNotFound
-from neomodel.model import Model
 from neomodel.metamodel import ANYTHING
+from neomodel.model import Model
 from neomodel.prefilling import prefilled
 from neomodel.rules.applying import Failing
 from neomodel.rules.definition import Transformation

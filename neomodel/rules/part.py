@@ -13,8 +13,8 @@ import attrs
 from neomodel import ids, layout
 from neomodel.errors import RuleFailed
 from neomodel.long_cells import MANY, in_parts
-from neomodel.model import Model
 from neomodel.metamodel import ANYTHING
+from neomodel.model import Model
 from neomodel.prefilling import prefilled
 from neomodel.rules.applying import Application, Applying
 from neomodel.rules.folding import MAKER, ROOT, Contribution, Result, drafted
