@@ -41,8 +41,10 @@ from neomodel.objects import Element, identify, oid
 from neomodel.prefetching import prefetch
 from neomodel.purging import Purge, purge, purges
 from neomodel.repository import Repository, connect
+from neomodel.rules.again import retransform
 from neomodel.rules.applying import trace
 from neomodel.rules.definition import Transformation
+from neomodel.rules.in_place import Repairs, repair
 from neomodel.rules.running import transform
 from neomodel.rules.runs import Run, runs
 from neomodel.rules.traces import Origin, what_became_of, why
@@ -82,6 +84,7 @@ __all__ = [
     "Purge",
     "Purged",
     "ReadOnly",
+    "Repairs",
     "Report",
     "Repository",
     "Revision",
@@ -108,6 +111,8 @@ __all__ = [
     "purges",
     "redo",
     "reference",
+    "repair",
+    "retransform",
     "runs",
     "timeline",
     "to_networkx",

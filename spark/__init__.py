@@ -4,6 +4,7 @@ from spark.changes import follow
 from spark.elements import Elements, elements
 from spark.graph import Graph, graph
 from spark.jobs import Job
+from spark.repairing import repair
 from spark.source import ModelSource, register
 from spark.transforming import SparkEngine, transform
 from spark.writing import undo, unfinished_jobs
@@ -18,6 +19,7 @@ __all__ = [
     "follow",
     "graph",
     "register",
+    "repair",
     "transform",
     "undo",
     "unfinished_jobs",

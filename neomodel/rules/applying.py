@@ -13,7 +13,15 @@ from typing import Any
 
 import attrs
 
-from neomodel.errors import InvalidValue, NeomodelError, RuleFailed
+from neomodel.errors import (
+    BatchExpired,
+    Conflict,
+    InvalidValue,
+    NeomodelError,
+    OutcomeUnknown,
+    RuleFailed,
+    StoreUnavailable,
+)
 from neomodel.objects import Element
 from neomodel.rules.current import applied_by
 from neomodel.rules.definition import Helper, Rule
@@ -78,7 +86,7 @@ class Applying:
         for bound in candidates:
             if any(bound.rule in one.rule.lineage for one in found):
                 continue
-            with self._failing(bound, element, "its guard"), applied_by(self):
+            with Failing(bound, element, "its guard"), applied_by(self):
                 if all(guard(element) for guard in _guards(bound.rule)):
                     found.append(bound)
         return tuple(sorted(found, key=lambda one: one.number))
@@ -86,7 +94,7 @@ class Applying:
     def key(self, bound: BoundRule, element: Element) -> str:
         """The key under which a grouped rule has an object."""
         assert bound.rule.key is not None
-        with self._failing(bound, element, "its key"), applied_by(self):
+        with Failing(bound, element, "its key"), applied_by(self):
             key = bound.rule.key(element)
         if not isinstance(key, str):
             raise RuleFailed(bound.name, _told(element), "its key", f"it is {key!r}, expected text")
@@ -112,7 +120,7 @@ class Applying:
         made = {name: Draft(oid(name), kind, bound.order(source, name)) for name, kind in bound.outputs.items()}
         application.drafts += made.values()
         application.origins += ((bound, name, source) for name in made)
-        with self._failing(bound, element), applied_by(self):
+        with Failing(bound, element), applied_by(self):
             for rule in bound.rule.lineage:
                 rule.function(element, *(made[output.name] for output in rule.outputs))
         return list(made.values())
@@ -196,16 +204,13 @@ class Applying:
         self._reads.add(known[1])
         return known[0]
 
-    def _failing(self, bound: BoundRule, element: Any, part: str | None = None) -> "_Failing":
-        return _Failing(bound, element, part)
 
-
-class _Failing:
+class Failing:
     """Tells of what goes wrong in the block with the rule, the source and the feature."""
 
     __slots__ = ("_bound", "_element", "_part")
 
-    def __init__(self, bound: BoundRule, element: Any, part: str | None) -> None:
+    def __init__(self, bound: BoundRule, element: Any, part: str | None = None) -> None:
         self._bound, self._element, self._part = bound, element, part
 
     def __enter__(self) -> None:
@@ -214,7 +219,7 @@ class _Failing:
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if error is None or not isinstance(error, Exception) or isinstance(error, RuleFailed):
             return
-        if isinstance(error, NeomodelError) and isinstance(error, ConnectionError | TimeoutError):
+        if isinstance(error, Conflict | StoreUnavailable | OutcomeUnknown | BatchExpired):
             return  # of the store, not of the rule
         part = self._part or next(_assigned(self._bound.rule, error), "its body")
         reason = str(error) if isinstance(error, NeomodelError) else f"{type(error).__name__}: {error}"

@@ -23,7 +23,7 @@ from neomodel.errors import InvalidValue
 from neomodel.kinds import EClass
 from neomodel.rules import current
 
-Mode = Literal["matched", "lazy", "unique", "grouped"]
+Mode = Literal["matched", "lazy", "unique", "grouped", "repair"]
 
 
 @attrs.frozen(eq=False)
@@ -151,6 +151,11 @@ class Transformation:
         """A rule that other rules call: each call makes something new, of a `unique` one the same for each source."""
         return self._declared(function, mode="unique" if unique else "lazy", parent=extends)
 
+    def repair(self, function: Callable[..., Any] | None = None, *, when: Callable[[Any], Any] | None = None) -> Any:
+        """A rule that changes the objects it matches, and others as it likes, in place. It has no outputs; once it was
+        applied, `when` should hold no more: then it does no harm if it is tried again. See `neomodel.repair`."""
+        return self._declared(function, mode="repair", guard=when, parent=None)
+
     def helper(self, function: Callable[[Any], Any]) -> Helper:
         """A function of an object that rules use; it is asked once for each object, or seldom more."""
         return self.helpers.setdefault(function.__name__, Helper(function))
@@ -171,7 +176,9 @@ class Transformation:
             raise InvalidValue(f"what rule {name} extends", parent, f"a rule of {self.name}")
         source, *outputs = _parameters(function)
         rule = Rule(name, function, source[1], tuple(Output(*one) for one in outputs), **options)
-        if not rule.made and not rule.abstract:
+        if rule.mode == "repair" and rule.made:
+            raise InvalidValue(f"the parameters of rule {name}", rule.made[0].name, "the source alone")
+        if not rule.made and not rule.abstract and rule.mode != "repair":
             raise InvalidValue(f"the parameters of rule {name}", source[0], "the source, and at least one output")
         self.rules[name] = rule
         return rule

@@ -9,11 +9,11 @@ An explicit collection keeps its order, what others contribute comes after it, s
 that contribute different values to what takes one are an error.
 
 What can't be told from the row itself lies beside it, in cells ``x:00`` + feature + ``00`` + contributor: of others,
-the order; of none (`OWN`), what the object holds by its own account. They are there only for features to which others
+the order; of nobody, what the object holds by its own account. They are there only for features to which others
 contribute (of the place of an object, only if the object itself says where it lies).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -35,10 +35,10 @@ Place = tuple[str, str]
 ROOT: Place = (ids.ROOT, layout.ROOT_CONTENTS)
 PLACE = ""
 """The feature of a contribution that says where an object lies."""
+OWN = ""
+"""In place of a contributor: the object itself says so."""
 MAKER = "+"
 """The feature of a contribution that says that an application makes an object which others make as well."""
-OWN = ""
-"""In place of a contributor: the object itself, which may also contribute to itself as others do."""
 
 
 class Contribution(NamedTuple):
@@ -49,11 +49,6 @@ class Contribution(NamedTuple):
     feature: str
     by: str
     order: str
-
-
-def is_maker(message: Any) -> bool:
-    """Whether it says that what it is about may be made by several parts."""
-    return isinstance(message, Contribution) and message.feature == MAKER
 
 
 @attrs.define(eq=False)
@@ -143,25 +138,16 @@ def drafted(draft: Draft, version: bytes, trace: bytes, refer: Any) -> tuple[Res
     own: dict[str, Any] = {}
     cells: dict[bytes, bytes | None] = {}
     extents: dict[bytes, bytes | None] = {}
-    contributions: list[Contribution] = []
     kind, oid = draft._kind, draft._oid
     place = None
     for name, value in draft._values.items():
         feature = kind.features[name]
         held = raw(feature, value, refer)
-        targets = held if feature.many else [] if held in (UNSET, None) else [held]
-        opposite = feature.eOpposite if feature.reference else None
-        if feature.containment:
-            contributions += (Contribution(target, PLACE, oid, name) for target in targets)
-        elif feature.container:
-            assert opposite is not None
-            if targets:
-                place = targets[0], opposite.name
-                contributions.append(Contribution(targets[0], opposite.name, oid, draft._order))
-            continue
-        elif opposite is not None:
-            contributions += (Contribution(target, opposite.name, oid, draft._order) for target in targets)
-        if opposite is not None or feature.containment:
+        if feature.reference and feature.container:
+            if held not in (UNSET, None):
+                assert feature.eOpposite is not None
+                place = held, feature.eOpposite.name
+        elif feature.reference and (feature.containment or feature.eOpposite is not None):
             own[name] = held
         elif feature.many:
             inline, more = _encoded(oid, feature, held)
@@ -169,7 +155,22 @@ def drafted(draft: Draft, version: bytes, trace: bytes, refer: Any) -> tuple[Res
             extents |= more
         else:
             cells[feature.column] = encode_inline(feature, held)
-    return Result(oid, kind, version, trace, draft._order, own, _without_none(cells), extents, place), contributions
+    result = Result(oid, kind, version, trace, draft._order, own, _without_none(cells), extents, place)
+    return result, list(contributed_by(result))
+
+
+def contributed_by(result: Result) -> Iterator[Contribution]:
+    """What a result contributes to others, by its own account."""
+    for name, held in result.own.items():
+        feature = result.kind.features[name]
+        targets = held if feature.many else [] if held in (UNSET, None) else [held]
+        if feature.containment:
+            yield from (Contribution(target, PLACE, result.oid, name) for target in targets)
+        elif feature.eOpposite is not None:
+            opposite = feature.eOpposite.name
+            yield from (Contribution(target, opposite, result.oid, result.order) for target in targets)
+    if result.place is not None:
+        yield Contribution(result.place[0], result.place[1], result.oid, result.order)
 
 
 def unfolded(oid: str, kind: EClass, row: Row, beside: Mapping[bytes, bytes], order: str) -> Result:

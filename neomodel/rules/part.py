@@ -19,7 +19,7 @@ from neomodel.prefilling import prefilled
 from neomodel.rules.applying import Application, Applying
 from neomodel.rules.folding import MAKER, ROOT, Contribution, Result, drafted
 from neomodel.rules.plan import BoundRule, Plan
-from neomodel.rules.reads import WatchedModel
+from neomodel.rules.reads import EXISTENCE, WatchedModel
 from neomodel.stores import Mutation
 
 WINDOW = 20_000
@@ -55,7 +55,7 @@ class Tally:
     host: str | None = None
     elements: int = 0
     results: int = 0
-    """Those that no other part makes."""
+    """Those that other parts may make as well, of unique lazy rules, left aside."""
     applications: dict[str, int] = attrs.field(factory=dict)
     local: int = 0
     remote: int = 0
@@ -94,7 +94,9 @@ class Part:
         self._results: dict[str, Result] = {}
         self._pending: dict[str, list[Contribution]] = {}
         self._shared: set[str] = set()
-        self._readers: dict[str, dict[bytes, bytes]] = {}
+        self._readers: dict[str, dict[bytes, bytes | None]] = {}
+        self._guarded: dict[str, set[str]] = {}
+        """What was read to find out which rules match the object at hand."""
         self.tally = Tally()
 
     def apply(
@@ -107,19 +109,13 @@ class Part:
     ) -> Iterator[Message]:
         """Apply the rules that match to all objects in a range; what is left to settle."""
         began = time.monotonic()
-        tally, reads = self.tally, self._source.reads
+        tally = self.tally
         for element in prefilled(self._source, ANYTHING, start, stop, rows=rows):
-            reads.forget()
             tally.elements += 1
             if progress is not None and tally.elements % 1000 == 0:
                 progress(1000)
-            oid = element._neo.oid
             try:
-                for bound in self._applying.matches(element):
-                    if bound.rule.mode == "grouped":
-                        yield Member(bound.name, self._applying.key(bound, element), oid)
-                    else:
-                        self._take(self._applying.apply(bound, element, oid))
+                yield from self._applied(element, element._neo.oid)
             except RuleFailed as failure:
                 if self._failed(failure):
                     return
@@ -133,16 +129,55 @@ class Part:
     def apply_groups(self, groups: Iterable[tuple[str, str, list[str]]]) -> Iterator[Message]:
         """Apply grouped rules: each to the objects of one key, given by rule, key and ids."""
         for rule, key, oids in groups:
-            bound = self._plan.rules[rule]
             elements = [self._source.element(oid) for oid in sorted(oids)]
             try:
-                self._take(self._applying.apply(bound, elements, f"={key}"))
+                self.take(self._plan.rules[rule], elements, group(key))
             except RuleFailed as failure:
                 if self._failed(failure):
                     return
             if len(self._results) >= WINDOW:
                 yield from self._flush()
         yield from self._end()
+
+    # one after another
+
+    def matched(self, element: Any) -> list[tuple[BoundRule, str]]:
+        """The rules that match an object, each with the source that it is, or belongs to. What was read to find that
+        out is noted as read for the object itself."""
+        self._source.reads.taken()
+        oid = element._neo.oid
+        found = [
+            (bound, group(self._applying.key(bound, element)) if bound.rule.mode == "grouped" else oid)
+            for bound in self._applying.matches(element)
+        ]
+        self._guarded = self._source.reads.taken()
+        if self._recording:
+            self._note(b"\0" + MATCHING + oid.encode(), oid, self._guarded)
+        return found
+
+    def take(self, bound: BoundRule, element: Any, source: str) -> None:
+        """Apply a rule, and hold what it makes."""
+        application = self._applying.apply(bound, element, source)
+        made = self.tally.applications
+        made[bound.name] = made.get(bound.name, 0) + 1
+        for draft, origin in zip(application.drafts, application.origins, strict=True):
+            result, contributions = drafted(draft, self._version, trace_cell(*origin), self._refer)
+            self._results[result.oid] = result
+            if result.oid in application.shared:
+                self._shared.add(result.oid)
+                contributions.append(Contribution(result.oid, MAKER, f"{bound.name}/{source}", ""))
+            for one in contributions:
+                self._pending.setdefault(one.target, []).append(one)
+        if self._recording:
+            self._note_reads(application)
+
+    def taken(self) -> tuple[dict[str, Result], list[Contribution]]:
+        """What is held: results by id, and what they contribute, to one another as well."""
+        return self._results, [one for some in self._pending.values() for one in some]
+
+    def notes(self) -> "dict[str, dict[bytes, bytes | None]]":
+        """What applications have read: cells beside the objects that were, by id."""
+        return self._readers
 
     # how
 
@@ -153,34 +188,32 @@ class Part:
         self.tally.failures.append(failure)
         return len(self.tally.failures) >= self._patience
 
-    def _take(self, application: Application) -> None:
-        made = self.tally.applications
-        made[application.bound.name] = made.get(application.bound.name, 0) + 1
-        for draft, origin in zip(application.drafts, application.origins, strict=True):
-            result, contributions = drafted(draft, self._version, trace_cell(*origin), self._refer)
-            self._results[result.oid] = result
-            if result.oid in application.shared:
-                self._shared.add(result.oid)
-                maker = f"{application.bound.name}/{application.source}"
-                contributions.append(Contribution(result.oid, MAKER, maker, ""))
-            for one in contributions:
-                self._pending.setdefault(one.target, []).append(one)
-        if self._recording:
-            self._note(application)
+    def _applied(self, element: Any, oid: str) -> Iterator[Member]:
+        """Apply what matches an object; where that is done for several at once, hand it on."""
+        for bound, source in self.matched(element):
+            if bound.rule.mode == "grouped":
+                yield Member(bound.name, source[1:], oid)
+            else:
+                self.take(bound, element, source)
 
-    def _note(self, application: Application) -> None:
-        reader = READER + f"{application.bound.name}\0{application.source}".encode()
-        for oid, names in application.reads.items():
-            if oid != application.source:
-                self._readers.setdefault(oid, {})[reader] = ",".join(sorted(names)).encode()
-        lazy = [
-            d._oid
-            for d, o in zip(application.drafts, application.origins, strict=True)
-            if o[0] is not application.bound
-        ]
+    def _note_reads(self, application: Application) -> None:
+        own = application.source
+        reads = {  # what it takes to match is noted already, and whoever reads something reads that it is there
+            oid: names
+            for oid, names in application.reads.items()
+            if own[:1] == GROUP or oid not in self._guarded or not names - EXISTENCE <= self._guarded[oid]
+        }
+        self._note(f"{application.bound.name}\0{own}".encode(), own, reads)
+        origins = zip(application.drafts, application.origins, strict=True)
+        lazy = [draft._oid for draft, origin in origins if origin[0] is not application.bound]
         if lazy:
             made = MADE + application.bound.name.encode()
-            self._readers.setdefault(application.source, {})[made] = ",".join(lazy).encode()
+            self._readers.setdefault(own, {})[made] = ",".join(lazy).encode()
+
+    def _note(self, reader: bytes, own: str, reads: dict[str, set[str]]) -> None:
+        for oid, names in reads.items():
+            if oid != own:
+                self._readers.setdefault(oid, {})[READER + reader] = ",".join(sorted(names - EXISTENCE)).encode()
 
     def _refer(self, element: Any) -> str:
         state = element._neo
@@ -203,7 +236,7 @@ class Part:
         mutations.sort(key=lambda mutation: mutation.key)
         if mutations and self._may_write():
             self._target.put(mutations)
-        self.tally.results += len(self._results.keys() - self._shared)
+        self.tally.results += sum(oid not in self._shared for oid in self._results)
         self._results = {}
         self._readers = {}
 
@@ -215,10 +248,19 @@ class Part:
         self._shared = set()
 
 
+GROUP = "="
+"""What the source of a grouped rule begins with; then comes the key."""
+MATCHING = b"@"
+"""Before the id of an object for which something was read to find out what matches it."""
 READER = layout.extent(b"\1")
 """What columns of objects that were read begin with, in the target's table: then rule and source of who read it."""
 MADE = layout.extent(b"\2")
 """What columns of sources begin with that say what lazy rules made for a rule that was applied to them."""
+
+
+def group(key: str) -> str:
+    """The source that a key is for a grouped rule."""
+    return GROUP + key
 
 
 def written(result: Result) -> list[Mutation]:

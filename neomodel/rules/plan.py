@@ -1,6 +1,5 @@
 """A transformation bound to the metamodels of a repository: which rules may match what, and which ids results have."""
 
-import base64
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from hashlib import blake2b
@@ -28,6 +27,10 @@ class BoundRule:
     @property
     def name(self) -> str:
         return self.rule.name
+
+    def takes(self, kind: EClass) -> bool:
+        """Whether objects of a class may be sources."""
+        return self.source.type_name == ANYTHING or self.source.type_name in kind.names
 
     def order(self, source: str, output: str) -> str:
         """What results are sorted by, where nobody says in which order they come: by rule, source and output."""
@@ -65,9 +68,13 @@ class Plan:
         """Those of `matching` that may match objects of a class."""
         found = self._candidates.get(kind)
         if found is None:
-            possible = (one for one in self.matching if one.source.type_name in (ANYTHING, *kind.names))
+            possible = (one for one in self.matching if one.takes(kind))
             found = self._candidates[kind] = tuple(one for one in possible if not one.rule.abstract)
         return found
+
+    def repairs(self, kind: EClass) -> tuple[BoundRule, ...]:
+        """Those that repair objects of a class."""
+        return tuple(one for one in self.rules.values() if one.rule.mode == "repair" and one.takes(kind))
 
     def oid(self, rule: str, output: str, source: str, *, shard: str | None = None) -> str:
         """The id of what a rule makes of a source: in the source's shard, so that both lie alike, and else a hash.
@@ -76,8 +83,7 @@ class Plan:
         if prefix is None:
             names = (self.transformation.name, rule, output)
             prefix = self._prefixes[rule, output] = b"\0".join(name.encode() for name in (*names, ""))
-        digest = blake2b(prefix + source.encode(), digest_size=12).digest()
-        own = base64.b32hexencode(digest)[:_LENGTH].decode().lower()
+        own = blake2b(prefix + source.encode(), digest_size=10).hexdigest()[:_LENGTH]
         return (shard or ids.shard_of(source) or ids.spread(source, 0)) + own
 
     def results(self, source: str) -> Iterable[tuple[BoundRule, str, str]]:

@@ -15,6 +15,7 @@ PLACE = "/"
 """Noted in place of a feature: where an object lies."""
 CLASS = ""
 """Noted in place of a feature: that there is an object, and of which class."""
+EXISTENCE = frozenset({CLASS})
 
 
 class Reads:
@@ -39,9 +40,10 @@ class Reads:
             else:
                 found |= names
 
-    def forget(self) -> None:
-        """Begin anew, where nobody wants to know what was read so far."""
-        self._noted = {}
+    def taken(self) -> dict[str, set[str]]:
+        """What was noted since this was asked for last."""
+        noted, self._noted = self._noted, {}
+        return noted
 
     @contextmanager
     def into(self, noted: dict[str, set[str]]) -> Iterator[None]:

@@ -12,12 +12,12 @@ from neomodel.model import Model
 from neomodel.objects import Element
 from neomodel.repository import Repository
 from neomodel.rules.definition import Transformation
-from neomodel.rules.folding import Contribution, is_maker
+from neomodel.rules.folding import Contribution
 from neomodel.rules.part import Carried, Member, Message, Part, Tally, Unplaced
 from neomodel.rules.plan import Plan
 from neomodel.rules.reads import WatchedModel
 from neomodel.rules.runs import Run, Runs, Token, summed
-from neomodel.rules.settling import Gathered, list_roots, settle
+from neomodel.rules.settling import Gathered, is_shared, list_roots, settle
 from neomodel.stores.clock import wall
 from neomodel.times import STABLE
 
@@ -30,10 +30,11 @@ class Outcome:
     """What an engine has done."""
 
     tallies: list[Tally]
-    settled: int
-    roots: int
+    settled: int = 0
+    """Results to which other parts contributed."""
     shared: int = 0
-    """Results that several parts may have made, each counted once."""
+    """Results that several parts may have made."""
+    roots: int = 0
 
 
 Engine = Callable[["Task"], Outcome]
@@ -100,7 +101,7 @@ def transform(
     told = Token(transformation.name, transformation.version, source.name, snapshot.as_of)
     runs = Runs(repository.store)
     runs.register(transformation)
-    constants = {name: _carried(one.function(snapshot)) for name, one in transformation.constants.items()}
+    constants = carried_constants(transformation, snapshot)
     began, watch = wall(), time.monotonic()
     failed: list[str] = []
     try:
@@ -109,8 +110,7 @@ def transform(
                 plan, snapshot, model, told, constants, _ALL if on_error == "collect" else 0, incremental, progress
             )
             outcome = (engine or in_process)(task)
-            figures = summed(outcome.tallies)
-            figures["results"] += outcome.shared
+            figures = summed(outcome.tallies, outcome.shared)
             failed = figures["failures"]
             run = Run(
                 token=str(told),
@@ -120,6 +120,8 @@ def transform(
                 seconds=time.monotonic() - watch,
                 roots=outcome.roots,
                 settled=outcome.settled,
+                recording=incremental,
+                constants={name: repr(value) for name, value in constants.items()},
                 **figures,
             )
             _end(failed)
@@ -172,9 +174,9 @@ def in_process(task: Task) -> Outcome:
         gather(part.apply_groups((rule, key, oids) for (rule, key), oids in sorted(groups.items())))
         tallies.append(part.tally)
     if any(tally.failures for tally in tallies):
-        return Outcome(tallies, 0, 0)
+        return Outcome(tallies)
     settled = sum(any(isinstance(one, Contribution) for one in said) for said in gathered.values())
-    shared = sum(any(is_maker(one) for one in said) for said in gathered.values())
+    shared = sum(map(is_shared, gathered.values()))
     failures: list[RuleFailed] = []
     unplaced = settle(task.plan, task.target, _sorted(gathered), failures)
     roots = sorted(unplaced, key=lambda one: (one.order, one.target))
@@ -182,8 +184,8 @@ def in_process(task: Task) -> Outcome:
         raise failures[0]
     if failures:
         tallies[-1].failures += failures
-        return Outcome(tallies, 0, 0)
-    return Outcome(tallies, settled, list_roots(task.target, roots, task.token.row_version), shared)
+        return Outcome(tallies)
+    return Outcome(tallies, settled, shared, list_roots(task.target, roots, task.token.row_version))
 
 
 def _sorted(gathered: dict[str, list[Contribution | Unplaced]]) -> Iterator[Gathered]:
@@ -204,8 +206,10 @@ def _snapshot(transformation: Transformation, source: Model, token: str | None) 
     return source.repository.open(source.name, as_of=told.at)
 
 
-def _carried(value: Any) -> Any:
-    return Carried(value._neo.oid) if isinstance(value, Element) else value
+def carried_constants(transformation: Transformation, source: Model) -> dict[str, Any]:
+    """The constants of a transformation, as they go to every part."""
+    found = {name: one.function(source) for name, one in transformation.constants.items()}
+    return {name: Carried(value._neo.oid) if isinstance(value, Element) else value for name, value in found.items()}
 
 
 __all__ = ["Engine", "Outcome", "Task", "bound", "in_process", "transform"]

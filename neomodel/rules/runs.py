@@ -68,6 +68,9 @@ class Run:
     """Results to which other parts contributed."""
     applications: dict[str, int]
     parts: list[dict[str, Any]]
+    recording: bool
+    """Whether it was written down what each application read."""
+    constants: dict[str, str]
     failures: list[str] = attrs.field(factory=list)
 
     @property
@@ -84,8 +87,8 @@ class Run:
         return self.remote_reads / ((self.local_reads + self.remote_reads) or 1)
 
 
-def summed(tallies: list[Tally]) -> dict[str, Any]:
-    """The figures of all parts together."""
+def summed(tallies: list[Tally], shared: int) -> dict[str, Any]:
+    """The figures of all parts together, and of results that several of them made."""
     applications: dict[str, int] = {}
     for tally in tallies:
         for rule, count in tally.applications.items():
@@ -93,7 +96,7 @@ def summed(tallies: list[Tally]) -> dict[str, Any]:
     parts = [attrs.asdict(tally, filter=lambda field, _: field.name != "failures") for tally in tallies]
     return {
         "elements": sum(tally.elements for tally in tallies),
-        "results": sum(tally.results for tally in tallies),
+        "results": sum(tally.results for tally in tallies) + shared,
         "applications": applications,
         "parts": parts,
         "failures": [str(failure) for tally in tallies for failure in tally.failures],

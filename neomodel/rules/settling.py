@@ -9,8 +9,8 @@ from neomodel.errors import InvalidValue, RuleFailed
 from neomodel.long_cells import Growing
 from neomodel.model import Model
 from neomodel.roots import ROOTS
-from neomodel.rules.folding import ROOT, Contribution, Result, unfolded
-from neomodel.rules.part import Unplaced, told_of, written
+from neomodel.rules.folding import MAKER, ROOT, Contribution, Result, unfolded
+from neomodel.rules.part import MADE, READER, Unplaced, told_of, written
 from neomodel.rules.plan import Plan
 from neomodel.states import encode
 from neomodel.stores import VERSION, Cells, Mutation, Row
@@ -29,7 +29,7 @@ def settle(plan: Plan, target: Model, gathered: Iterable[Gathered], failures: li
     remaining = iter(gathered)
     while page := list(islice(remaining, _PAGE)):
         concerned = {oid: said for oid, said in page if any(isinstance(one, Contribution) for one in said)}
-        rows = target.table.get_many([oid.encode() for oid in concerned], columns=_ALL)
+        rows = target.table.get_many([oid.encode() for oid in concerned], columns=ALL)
         mutations: list[Mutation] = []
         lying: dict[str, Result] = {}
         for oid, said in concerned.items():
@@ -50,14 +50,30 @@ def settle(plan: Plan, target: Model, gathered: Iterable[Gathered], failures: li
                 yield unplaced
 
 
-_ALL = (*layout.OBJECT, layout.extent(b""))
+def is_shared(said: "list[Contribution | Unplaced]") -> bool:
+    """Whether this is said of a result that several applications make."""
+    return any(isinstance(one, Contribution) and one.feature == MAKER for one in said)
+
+
+ALL = (*layout.OBJECT, layout.extent(b""))
+"""The columns that a result is read by."""
+
+
+def order_of(plan: Plan, target: Model, oid: str) -> str:
+    """The order that a result has among others. One read."""
+    row = target.table.get(oid.encode(), columns=(layout.TRACE,)) or {}
+    return _order(plan, row[layout.TRACE])
+
+
+def _order(plan: Plan, trace: bytes) -> str:
+    rule, output, source = trace.decode().split("\0")
+    return plan.rules[rule].order(source, output)
 
 
 def read_result(plan: Plan, target: Model, oid: str, row: Row) -> Result:
     """The result in a row, all of whose cells are at hand."""
     own, beside = layout.split(row)
-    rule, output, source = own[layout.TRACE].decode().split("\0")  # type: ignore[union-attr]
-    order = plan.rules[rule].order(source, output)
+    order = _order(plan, row[layout.TRACE])
     return unfolded(oid, target.kind_of(row), own, beside, order)  # type: ignore[arg-type]
 
 
@@ -72,7 +88,7 @@ def rewritten(result: Result, row: Row) -> Iterator[Mutation]:
     yield Mutation(last.key, {**gone, **cells, VERSION: result.version})
 
 
-_NOTES = (layout.extent(b"\1"), layout.extent(b"\2"))
+_NOTES = (READER, MADE)
 
 
 def list_roots(target: Model, roots: Iterable[Unplaced], version: bytes) -> int:

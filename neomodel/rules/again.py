@@ -1,0 +1,100 @@
+"""A run done again for what has changed in its source since: the result is that of a whole run.
+
+Which applications are concerned follows from what changed and from what each has read. These are done again; what they
+said before is taken out of the rows they said it of, and what they say now is put in: see `folding`. All writes are put
+down in a journal first, so that a run that was cut short is finished by the next one.
+"""
+
+import time
+from typing import Any
+
+import attrs
+
+from neomodel.batches import batch
+from neomodel.errors import InvalidValue
+from neomodel.model import Model
+from neomodel.rules.definition import Transformation
+from neomodel.rules.journal import Journal
+from neomodel.rules.plan import Plan
+from neomodel.rules.reworking import Reworking
+from neomodel.rules.root_list import relist
+from neomodel.rules.running import bound
+from neomodel.rules.runs import Run, Runs, Token
+from neomodel.rules.settling import order_of
+from neomodel.stores.clock import wall
+from neomodel.times import STABLE
+
+
+def retransform(transformation: Transformation, source: Model, target: str) -> Run:
+    """Bring what a run has made up to date with its source, as it is now or as of its time; returns what was done.
+
+    Only what depends on changed objects is done again; `Run.applications` tells how much that was. The transformation
+    must be the one that made the target, and that run has to have been made for it (``incremental=True``). Who reads
+    the target as of "stable" sees all of it or nothing; if it is cut short, the next one completes it.
+    """
+    began, watch = wall(), time.monotonic()
+    repository = source.repository
+    runs = Runs(repository.store)
+    model = repository.open(target)
+    token = _former(transformation, source, target, runs)
+    with batch(repository):
+        after = source if source.as_of is not None else repository.open(source.name, as_of=STABLE)
+        assert after.as_of is not None
+        plan = bound(transformation, after, repository)
+        if _finished(model, plan, runs):
+            token = _former(transformation, source, target, runs)
+        last = runs.of(target)[-1]
+        if after.as_of < token.at:
+            raise InvalidValue("the time of the source", after.as_of, f"{token.at}, the time of the last run, or later")
+        now = attrs.evolve(token, at=after.as_of)
+        work = Reworking(plan, repository.open(source.name, as_of=token.at), after, model, now, last)
+        mutations = list(work.mutations())
+        run = attrs.evolve(
+            last,
+            token=str(now),
+            engine="local",
+            began=began,
+            seconds=time.monotonic() - watch,
+            elements=work.changed,
+            results=work.results,
+            settled=0,
+            applications=work.applications,
+            parts=[],
+            constants=work.constants,
+        )
+        head = {"run": attrs.asdict(run), "come": work.come, "gone": work.gone}
+        Journal(model).put(head, mutations)
+        return _finished(model, plan, runs) or run
+
+
+def _former(transformation: Transformation, source: Model, target: str, runs: Runs) -> Token:
+    """The token of the run that is to be done again; refused if that can't be."""
+    last = next(iter(runs.of(target)[::-1]), None)
+    if last is None or not last.recording:
+        raise InvalidValue("a model to bring up to date", target, "one that transform() made, with incremental=True")
+    token = Token.parse(last.token)
+    if (token.transformation, token.version, token.source) != (
+        transformation.name,
+        transformation.version,
+        source.name,
+    ):
+        found = f"version {transformation.version} of {transformation.name}, on model {source.name}"
+        expected = f"what made it: version {token.version} of {token.transformation}, on model {token.source}"
+        raise InvalidValue(f"the transformation for {target}", found, f"{expected}; or make it anew")
+    return token
+
+
+def _finished(target: Model, plan: Plan, runs: Runs) -> Run | None:
+    """Do what a journal says, if there is one."""
+    journal = Journal(target)
+    head: dict[str, Any] | None = journal.head()
+    if head is None:
+        return None
+    journal.replay()
+    target.outdated()
+    come = [(order, oid) for order, oid in head["come"]]
+    roots = relist(target, come, head["gone"], lambda oid: order_of(plan, target, oid))
+    run = attrs.evolve(Run(**head["run"]), roots=roots)
+    runs.add(run)
+    journal.erase()
+    return run

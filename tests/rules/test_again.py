@@ -1,0 +1,70 @@
+"""A run that is done again for what has changed is as one that is done whole."""
+
+import random
+from collections.abc import Iterator
+
+import pytest
+
+import neomodel as nm
+from tests.rules.nodes import Box, Node, boxes, boxing, changed, grown, nodes, rows
+
+
+@pytest.fixture(params=["memory:", "lmdb:{path}/db"])
+def repo(request: pytest.FixtureRequest, tmp_path: object) -> Iterator[nm.Repository]:
+    with nm.connect(request.param.format(path=tmp_path)) as repository:
+        repository.register(nodes)
+        repository.register(boxes)
+        yield repository
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_run_done_again_equals_a_whole_one(repo: nm.Repository, seed: int) -> None:
+    agree(repo, seed, rounds=6)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(1000, 1300))
+def test_a_run_done_again_equals_a_whole_one_at_length(repo: nm.Repository, seed: int) -> None:
+    agree(repo, seed, rounds=15)
+
+
+def agree(repo: nm.Repository, seed: int, rounds: int) -> None:
+    chance = random.Random(seed)
+    model = repo.create("m")
+    grown(model, chance.randrange(1, 25), chance)
+    nm.transform(boxing, model, "again")
+    for number in range(rounds):
+        for _ in range(chance.randrange(1, 4)):
+            changed(model, chance)
+        run = nm.retransform(boxing, model, "again")
+        whole = nm.transform(boxing, model, f"whole{number}", token=run.token)
+
+        again = repo.open("again")
+        assert rows(again) == rows(repo.open(f"whole{number}"))
+        assert run.roots == whole.roots
+        assert nm.check(again).findings == ()
+
+
+def test_what_nothing_depends_on_is_not_done_again(repo: nm.Repository) -> None:
+    model = repo.create("m")
+    model.roots.extend(Node(name=f"n{number}", flag=number % 2 == 0) for number in range(600))
+    nm.transform(boxing, model, "again")
+    model.roots[500].name = "other"
+
+    run = nm.retransform(boxing, model, "again")
+
+    assert run.applications == {"flagged": 1}
+    assert (run.elements, run.results) == (1, 2)  # the box and its tag
+    assert sum(one.label == "other of none" for one in repo.open("again").all(Box)) == 1
+
+
+def test_nothing_changed_is_nothing_written(repo: nm.Repository) -> None:
+    model = repo.create("m")
+    grown(model, 20, random.Random(3))
+    nm.transform(boxing, model, "again")
+    before = dict(repo.store.table("again").scan())
+
+    run = nm.retransform(boxing, model, "again")
+
+    assert (run.elements, run.results, run.applications) == (0, 0, {})
+    assert dict(repo.store.table("again").scan()) == before

@@ -1,0 +1,120 @@
+"""Transformations on Spark make the rows that they make in one process."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+import neomodel as nm
+import spark
+from neomodel.model import Model
+from spark import transforming
+from spark.partitions import Part
+from tests.rules.nodes import Node, boxes, boxing, grown, nodes
+from tests.rules.test_in_place import flags
+
+Cut = Callable[[int], None]
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> nm.Repository:
+    found = nm.connect(f"lmdb:{tmp_path}/db")
+    found.register(nodes)
+    found.register(boxes)
+    return found
+
+
+@pytest.fixture
+def cut(monkeypatch: pytest.MonkeyPatch) -> Cut:
+    """Have the models of jobs cut into so many parts, at their rows."""
+
+    def into(parts: int) -> None:
+        def found(table: nm.Model) -> list[Part]:
+            keys = [key for key, _ in table.scan(columns=(b"t:",))]
+            cuts = [keys[len(keys) * number // parts] for number in range(1, parts)]
+            return [Part(low, high) for low, high in zip([b"", *cuts], [*cuts, None], strict=True)]
+
+        monkeypatch.setattr(transforming, "parts_of", found)
+
+    return into
+
+
+@pytest.mark.parametrize(("seed", "parts"), [(1, 1), (2, 3), (3, 7)])
+def test_spark_makes_the_same_rows(repo: nm.Repository, session: SparkSession, cut: Cut, seed: int, parts: int) -> None:
+    model = repo.create("m")
+    grown(model, 60, random.Random(seed))
+    cut(parts)
+
+    local = nm.transform(boxing, model, "local")
+    run = spark.transform(session, boxing, model, "spark", token=local.token)
+
+    assert dict(repo.store.table("spark").scan()) == dict(repo.store.table("local").scan())
+    assert (run.applications, run.results, run.roots) == (local.applications, local.results, local.roots)
+    assert (run.settled > 0) == (parts > 1 or local.settled > 0)
+    assert nm.check(repo.open("spark")).findings == ()
+
+
+def test_a_run_on_spark_can_be_done_again_in_one_process(repo: nm.Repository, session: SparkSession, cut: Cut) -> None:
+    model = repo.create("m")
+    grown(model, 30, random.Random(4))
+    cut(3)
+    spark.transform(session, boxing, model, "again")
+    node = next(iter(model.all(Node)))
+    node.flag = not node.flag
+
+    run = nm.retransform(boxing, model, "again")
+
+    nm.transform(boxing, model, "whole", token=run.token)
+    assert content(repo.open("again")) == content(repo.open("whole"))
+
+
+def test_the_share_of_remote_reads_is_told(repo: nm.Repository, session: SparkSession, cut: Cut) -> None:
+    model = repo.create("m")
+    model.roots.append(Node(name="a", flag=True, parts=[Node(name=f"b{number}", flag=True) for number in range(99)]))
+    cut(2)
+
+    run = spark.transform(session, boxing, model, "t")
+
+    assert [part["elements"] for part in run.parts] == [50, 50]
+    assert run.local_reads == 101  # the row of the roots as well
+    assert 1 <= run.remote_reads <= 60
+
+
+def test_a_rule_that_fails_in_a_task_ends_the_run_with_its_sentence(
+    repo: nm.Repository, session: SparkSession, cut: Cut
+) -> None:
+    model = repo.create("m")
+    model.roots.extend(Node(name=name) for name in "abc")
+    cut(2)
+    broken = nm.Transformation("broken")
+
+    @broken.rule
+    def shout(node: "nodes.Node", box: "boxes.Box") -> None:
+        box.label = node.best.name
+
+    with pytest.raises(nm.RuleFailed, match=r"^rule shout failed on nodes.Node m/\w+ at box.label: AttributeError"):
+        spark.transform(session, broken, model, "t")
+    assert "t" not in repo.models()
+
+    run = spark.transform(session, broken, model, "t", on_error="collect")
+
+    assert len(run.failures) == 3
+    assert "t" not in repo.models()
+
+
+def test_repairs_in_tasks_change_what_they_match(repo: nm.Repository, session: SparkSession) -> None:
+    model = repo.create("m")
+    model.roots.extend(Node(name=name, flag=name == "a") for name in "abcd")
+
+    done = spark.repair(session, flags, model)
+
+    assert (done.applications, done.elements) == ({"flag": 3}, 4)
+    assert all(node.flag for node in repo.open("m").all(Node))
+
+
+def content(model: Model) -> dict[bytes, dict[bytes, bytes]]:
+    from tests.rules.nodes import rows
+
+    return rows(model)
