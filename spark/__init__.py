@@ -5,6 +5,7 @@ from spark.elements import Elements, elements
 from spark.graph import Graph, graph
 from spark.jobs import Job
 from spark.repairing import repair
+from spark.session import session
 from spark.source import ModelSource, register
 from spark.transforming import SparkEngine, transform
 from spark.writing import undo, unfinished_jobs
@@ -20,6 +21,7 @@ __all__ = [
     "graph",
     "register",
     "repair",
+    "session",
     "transform",
     "undo",
     "unfinished_jobs",
