@@ -158,12 +158,18 @@ class Transformation:
 
     def helper(self, function: Callable[[Any], Any]) -> Helper:
         """A function of an object that rules use; it is asked once for each object, or seldom more."""
-        return self.helpers.setdefault(function.__name__, Helper(function))
+        return self._named(self.helpers, "helper", Helper(function))
 
     def constant(self, function: Callable[[Any], Any]) -> Constant:
         """A function of the source model that is asked once for each run, before all rules. It answers with an object
         of the model, or with a value."""
-        return self.constants.setdefault(function.__name__, Constant(function))
+        return self._named(self.constants, "constant", Constant(function))
+
+    def _named(self, others: dict[str, Any], what: str, one: Any) -> Any:
+        if one.name in others:
+            raise InvalidValue(f"a {what} of {self.name}", one.name, f"a name that no other {what} has")
+        others[one.name] = one
+        return one
 
     def _declared(self, function: Callable[..., Any] | None, **options: Any) -> Any:
         if function is None:
