@@ -21,14 +21,14 @@ from neomodel.errors import RuleFailed
 from neomodel.model import Model
 from neomodel.repository import shared
 from neomodel.rules.definition import Transformation
-from neomodel.rules.folding import Contribution
+from neomodel.rules.folding import Contribution, is_maker
 from neomodel.rules.part import Member, Message, Tally, Unplaced
 from neomodel.rules.part import Part as Applied
 from neomodel.rules.reads import WatchedModel
 from neomodel.rules.running import Outcome, Task, bound
 from neomodel.rules.running import transform as run_by
 from neomodel.rules.runs import APPLYING, Run, Runs, Token
-from neomodel.rules.settling import is_shared, list_roots, settle
+from neomodel.rules.settling import list_roots, settle
 from spark.partitions import Part, parts_of
 from spark.reads import Counter, Watched
 from spark.sentences import one_sentence
@@ -91,8 +91,7 @@ class SparkEngine:
         roots = heapq.merge(*(part.roots for part in settled))
         listed = list_roots(task.target, (Unplaced(oid, order) for order, oid in roots), task.token.row_version)
         runs.end(task.target.name)
-        count, shared = (sum(getattr(part, name) for part in settled) for name in ("count", "shared"))
-        return Outcome(found, count, shared, listed)
+        return Outcome(found, sum(part.count for part in settled), listed, sum(part.shared for part in settled))
 
 
 @attrs.frozen
@@ -148,19 +147,19 @@ class Work:
             Runs(repository.store).settle(self.target, self.attempt)
             model = Model(repository, self.target, None)
             plan = bound(self.transformation, self.source.open(), repository)
-            count = several = 0
+            count = common = 0
             failures: list[RuleFailed] = []
 
             def counted() -> Iterator[tuple[str, list[Contribution | Unplaced]]]:
-                nonlocal count, several
+                nonlocal count, common
                 for oid, messages in gathered:
                     said = list(messages)
                     count += any(isinstance(one, Contribution) for one in said)
-                    several += is_shared(said)
+                    common += any(is_maker(one) for one in said)
                     yield oid, said
 
             roots = sorted((one.order, one.target) for one in settle(plan, model, counted(), failures))
-            yield Settled(count, several, roots, failures)
+            yield Settled(count, common, roots, failures)
 
     def _applied(self, part: Part, counts: list[int]) -> Applied:
         def local(number: int) -> None:

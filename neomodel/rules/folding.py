@@ -9,7 +9,7 @@ An explicit collection keeps its order, what others contribute comes after it, s
 that contribute different values to what takes one are an error.
 
 What can't be told from the row itself lies beside it, in cells ``x:00`` + feature + ``00`` + contributor: of others,
-the order; of nobody, what the object holds by its own account. They are there only for features to which others
+the order; of none (`OWN`), what the object holds by its own account. They are there only for features to which others
 contribute (of the place of an object, only if the object itself says where it lies).
 """
 
@@ -35,10 +35,10 @@ Place = tuple[str, str]
 ROOT: Place = (ids.ROOT, layout.ROOT_CONTENTS)
 PLACE = ""
 """The feature of a contribution that says where an object lies."""
-OWN = ""
-"""In place of a contributor: the object itself says so."""
 MAKER = "+"
 """The feature of a contribution that says that an application makes an object which others make as well."""
+OWN = ""
+"""In place of a contributor: the object itself, which may also contribute to itself as others do."""
 
 
 class Contribution(NamedTuple):
@@ -49,6 +49,11 @@ class Contribution(NamedTuple):
     feature: str
     by: str
     order: str
+
+
+def is_maker(message: Any) -> bool:
+    """Whether it says that what it is about may be made by several parts."""
+    return isinstance(message, Contribution) and message.feature == MAKER
 
 
 @attrs.define(eq=False)

@@ -55,7 +55,7 @@ class Tally:
     host: str | None = None
     elements: int = 0
     results: int = 0
-    """Those that other parts may make as well, of unique lazy rules, left aside."""
+    """Those that no other part makes."""
     applications: dict[str, int] = attrs.field(factory=dict)
     local: int = 0
     remote: int = 0
@@ -236,7 +236,7 @@ class Part:
         mutations.sort(key=lambda mutation: mutation.key)
         if mutations and self._may_write():
             self._target.put(mutations)
-        self.tally.results += sum(oid not in self._shared for oid in self._results)
+        self.tally.results += len(self._results.keys() - self._shared)
         self._results = {}
         self._readers = {}
 

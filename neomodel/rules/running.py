@@ -12,12 +12,12 @@ from neomodel.model import Model
 from neomodel.objects import Element
 from neomodel.repository import Repository
 from neomodel.rules.definition import Transformation
-from neomodel.rules.folding import Contribution
+from neomodel.rules.folding import Contribution, is_maker
 from neomodel.rules.part import Carried, Member, Message, Part, Tally, Unplaced
 from neomodel.rules.plan import Plan
 from neomodel.rules.reads import WatchedModel
 from neomodel.rules.runs import Run, Runs, Token, summed
-from neomodel.rules.settling import Gathered, is_shared, list_roots, settle
+from neomodel.rules.settling import Gathered, list_roots, settle
 from neomodel.stores.clock import wall
 from neomodel.times import STABLE
 
@@ -31,10 +31,9 @@ class Outcome:
 
     tallies: list[Tally]
     settled: int = 0
-    """Results to which other parts contributed."""
-    shared: int = 0
-    """Results that several parts may have made."""
     roots: int = 0
+    shared: int = 0
+    """Results that several parts may have made, each counted once."""
 
 
 Engine = Callable[["Task"], Outcome]
@@ -110,7 +109,8 @@ def transform(
                 plan, snapshot, model, told, constants, _ALL if on_error == "collect" else 0, incremental, progress
             )
             outcome = (engine or in_process)(task)
-            figures = summed(outcome.tallies, outcome.shared)
+            figures = summed(outcome.tallies)
+            figures["results"] += outcome.shared
             failed = figures["failures"]
             run = Run(
                 token=str(told),
@@ -176,7 +176,7 @@ def in_process(task: Task) -> Outcome:
     if any(tally.failures for tally in tallies):
         return Outcome(tallies)
     settled = sum(any(isinstance(one, Contribution) for one in said) for said in gathered.values())
-    shared = sum(map(is_shared, gathered.values()))
+    shared = sum(any(is_maker(one) for one in said) for said in gathered.values())
     failures: list[RuleFailed] = []
     unplaced = settle(task.plan, task.target, _sorted(gathered), failures)
     roots = sorted(unplaced, key=lambda one: (one.order, one.target))
@@ -185,7 +185,7 @@ def in_process(task: Task) -> Outcome:
     if failures:
         tallies[-1].failures += failures
         return Outcome(tallies)
-    return Outcome(tallies, settled, shared, list_roots(task.target, roots, task.token.row_version))
+    return Outcome(tallies, settled, list_roots(task.target, roots, task.token.row_version), shared)
 
 
 def _sorted(gathered: dict[str, list[Contribution | Unplaced]]) -> Iterator[Gathered]:

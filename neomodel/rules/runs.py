@@ -87,8 +87,8 @@ class Run:
         return self.remote_reads / ((self.local_reads + self.remote_reads) or 1)
 
 
-def summed(tallies: list[Tally], shared: int) -> dict[str, Any]:
-    """The figures of all parts together, and of results that several of them made."""
+def summed(tallies: list[Tally]) -> dict[str, Any]:
+    """The figures of all parts together."""
     applications: dict[str, int] = {}
     for tally in tallies:
         for rule, count in tally.applications.items():
@@ -96,7 +96,7 @@ def summed(tallies: list[Tally], shared: int) -> dict[str, Any]:
     parts = [attrs.asdict(tally, filter=lambda field, _: field.name != "failures") for tally in tallies]
     return {
         "elements": sum(tally.elements for tally in tallies),
-        "results": sum(tally.results for tally in tallies) + shared,
+        "results": sum(tally.results for tally in tallies),
         "applications": applications,
         "parts": parts,
         "failures": [str(failure) for tally in tallies for failure in tally.failures],

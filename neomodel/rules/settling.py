@@ -9,7 +9,7 @@ from neomodel.errors import InvalidValue, RuleFailed
 from neomodel.long_cells import Growing
 from neomodel.model import Model
 from neomodel.roots import ROOTS
-from neomodel.rules.folding import MAKER, ROOT, Contribution, Result, unfolded
+from neomodel.rules.folding import ROOT, Contribution, Result, unfolded
 from neomodel.rules.part import MADE, READER, Unplaced, told_of, written
 from neomodel.rules.plan import Plan
 from neomodel.states import encode
@@ -48,11 +48,6 @@ def settle(plan: Plan, target: Model, gathered: Iterable[Gathered], failures: li
             unplaced = next((one for one in said if isinstance(one, Unplaced)), None)
             if unplaced is not None and not failures and (oid not in lying or lying[oid].lies == ROOT):
                 yield unplaced
-
-
-def is_shared(said: "list[Contribution | Unplaced]") -> bool:
-    """Whether this is said of a result that several applications make."""
-    return any(isinstance(one, Contribution) and one.feature == MAKER for one in said)
 
 
 ALL = (*layout.OBJECT, layout.extent(b""))
