@@ -6,6 +6,7 @@ from spark.elsa import ElsaSource, lookup
 from spark.graph import Graph, graph
 from spark.jobs import Job
 from spark.repairing import repair
+from spark.session import session
 from spark.source import ModelSource, register
 from spark.transforming import SparkEngine, transform
 from spark.writing import undo, unfinished_jobs
@@ -23,6 +24,7 @@ __all__ = [
     "lookup",
     "register",
     "repair",
+    "session",
     "transform",
     "undo",
     "unfinished_jobs",

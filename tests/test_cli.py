@@ -18,6 +18,7 @@ from neomodel.errors import StoreUnavailable
 WORKING = (
     "import",
     "export",
+    "transform",
     "models",
     "metamodels",
     "register",

@@ -6,7 +6,7 @@ import typer
 from typer.main import get_command
 
 from neomodel import __version__
-from neomodel.cli import check, cluster, elsa, exporting, importing, models, show, stats
+from neomodel.cli import check, cluster, elsa, exporting, importing, models, show, stats, transforming
 from neomodel.cli.frame import Commands, StoreBefore
 
 app = typer.Typer(
@@ -52,6 +52,15 @@ _commands.add(
     "neomodel export jdt jdt.zxmi --as-of 2024-05-01T12:00:00+02:00",
     "neomodel export jdt - --ids | xmllint --format -",
     "neomodel export jdt jdt.json",
+    panel=_INTO_AND_OUT,
+)
+
+_commands.add(
+    transforming.transform,
+    "neomodel transform metamodels.transformations.java2classes:java2classes jdt diagram",
+    "neomodel transform rules:persons families persons --engine spark",
+    "neomodel transform rules:persons families persons --incremental",
+    "neomodel transform rules:persons families persons --json | jq .applications",
     panel=_INTO_AND_OUT,
 )
 

@@ -158,19 +158,25 @@ class Transformation:
 
     def helper(self, function: Callable[[Any], Any]) -> Helper:
         """A function of an object that rules use; it is asked once for each object, or seldom more."""
-        return self.helpers.setdefault(function.__name__, Helper(function))
+        made = self.helpers[self._new(function, self.helpers)] = Helper(function)
+        return made
 
     def constant(self, function: Callable[[Any], Any]) -> Constant:
         """A function of the source model that is asked once for each run, before all rules. It answers with an object
         of the model, or with a value."""
-        return self.constants.setdefault(function.__name__, Constant(function))
+        made = self.constants[self._new(function, self.constants)] = Constant(function)
+        return made
+
+    def _new(self, function: Callable[..., Any], others: dict[str, Any]) -> str:
+        """The name of a function, which nothing else of its kind has."""
+        if function.__name__ in others:
+            raise InvalidValue(f"what {self.name} declares", function.__name__, "a name that no other of its kind has")
+        return function.__name__
 
     def _declared(self, function: Callable[..., Any] | None, **options: Any) -> Any:
         if function is None:
             return lambda given: self._declared(given, **options)
-        name = function.__name__
-        if name in self.rules:
-            raise InvalidValue(f"a rule of {self.name}", name, "a name that no other rule has")
+        name = self._new(function, self.rules)
         parent = options["parent"]
         if parent is not None and self.rules.get(parent.name) is not parent:
             raise InvalidValue(f"what rule {name} extends", parent, f"a rule of {self.name}")

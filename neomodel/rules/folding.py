@@ -75,7 +75,7 @@ class Result:
     come: dict[tuple[str, str], str] = attrs.field(factory=dict)
     """Contributions: their order, by feature and contributor."""
     second: Place | None = None
-    """Another feature of a container that has it already, which is one too many."""
+    """Another place of which it says so itself, or the container that has it already; which is one too many."""
 
     def take(self, contributions: Iterable[Contribution]) -> None:
         for one in contributions:
@@ -144,14 +144,14 @@ def drafted(draft: Draft, version: bytes, trace: bytes, refer: Any) -> tuple[Res
     cells: dict[bytes, bytes | None] = {}
     extents: dict[bytes, bytes | None] = {}
     kind, oid = draft._kind, draft._oid
-    place = None
+    place = second = None
     for name, value in draft._values.items():
         feature = kind.features[name]
         held = raw(feature, value, refer)
         if feature.reference and feature.container:
             if held not in (UNSET, None):
                 assert feature.eOpposite is not None
-                place = held, feature.eOpposite.name
+                place, second = (held, feature.eOpposite.name), place
         elif feature.reference and (feature.containment or feature.eOpposite is not None):
             own[name] = held
         elif feature.many:
@@ -160,7 +160,7 @@ def drafted(draft: Draft, version: bytes, trace: bytes, refer: Any) -> tuple[Res
             extents |= more
         else:
             cells[feature.column] = encode_inline(feature, held)
-    result = Result(oid, kind, version, trace, draft._order, own, _without_none(cells), extents, place)
+    result = Result(oid, kind, version, trace, draft._order, own, _without_none(cells), extents, place, second=second)
     return result, list(contributed_by(result))
 
 

@@ -1,16 +1,13 @@
 """The command line of an example: which model, which queries, which of the two ways."""
 
 import argparse
-import os
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
-
-from pyspark.sql import SparkSession
 
 import neomodel as nm
 from neomodel.errors import NeomodelError
 from spark.examples.tables import Tables
+from spark.session import session
 from spark.source import register
 
 Objects = Callable[[str, nm.Model, Any], object]
@@ -33,10 +30,9 @@ def run(
     chosen = given.query or names
     try:
         if given.spark:
-            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # where neomodel is; Spark would take any python3
-            session = SparkSession.builder.appName(what).getOrCreate()
-            register(session)
-            tables = Tables(session, given.store, given.model, package)
+            started = session(what)
+            register(started)
+            tables = Tables(started, given.store, given.model, package)
             answers = ((name, job(name, tables)) for name in chosen)
         else:
             repo = nm.connect(given.store, create=False)

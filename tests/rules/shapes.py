@@ -37,7 +37,8 @@ class Thing:
     words: list[str]
     parts: list["Thing"] = nm.contains(opposite="whole")
     whole: "Thing | None" = nm.reference(opposite="parts")
-    core: "Thing | None" = nm.contains()
+    core: "Thing | None" = nm.contains(opposite="shell")
+    shell: "Thing | None" = nm.reference(opposite="core")
     labels: list["Label"] = nm.contains()
     sees: list["Thing"] = nm.reference(opposite="seen")
     seen: list["Thing"] = nm.reference(opposite="sees")

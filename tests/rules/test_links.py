@@ -124,6 +124,16 @@ def test_two_features_of_one_container_are_two_places(source: nm.Model, engine: 
         nm.transform(linked(doubled), source, "out", engine=engine(source))
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_object_that_says_that_it_lies_in_two_places_is_an_error(source: nm.Model, engine: Any) -> None:
+    def doubled(node: Any, thing: Any) -> None:
+        whole(node, thing)
+        thing.shell = nm.trace(node.parent) if node.name == "a1" else None
+
+    with pytest.raises(nm.RuleFailed, match=r"rule thing failed on source a1 at .*'core of (\w+) and parts of \1"):
+        nm.transform(linked(doubled), source, "out", engine=engine(source))
+
+
 @pytest.mark.parametrize("body", [lambda thing: ("core", thing), lambda thing: ("whole", thing)])
 def test_nothing_lies_in_itself(source: nm.Model, body: Any) -> None:
     def circular(node: Any, thing: Any) -> None:

@@ -366,6 +366,10 @@ def test_what_makes_no_sense_is_refused_when_it_is_declared() -> None:
         def far(node: Node, thing: Thing):
             pass
 
+    for declare in (transformation.helper, transformation.constant):
+        declare(lambda given: given)
+        with pytest.raises(nm.InvalidValue, match="<lambda>"):
+            declare(lambda given: given)
     with pytest.raises(nm.InvalidValue, match="name of a transformation"):
         nm.Transformation("")
     assert list(transformation.rules) == ["thing"]

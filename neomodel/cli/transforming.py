@@ -1,0 +1,161 @@
+"""Models made of others by the rules of a transformation."""
+
+import enum
+import importlib
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import attrs
+import typer
+
+import neomodel as nm
+from neomodel.cli.frame import AsJson, Refused, StoreUrl
+from neomodel.cli.grid import print_grid
+from neomodel.cli.models import check_there
+from neomodel.cli.progress import pace
+from neomodel.declare import DECLARED
+from neomodel.repository import connect
+
+
+class Engine(enum.StrEnum):
+    """Who applies the rules."""
+
+    local = "local"
+    spark = "spark"
+
+
+def transform(
+    transformation: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODULE:NAME", help="A transformation, and the module it is in: a.b:rules.", show_default=False
+        ),
+    ],
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="The model to read.", show_default=False)],
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="The model to make.", show_default=False)],
+    engine: Annotated[Engine, typer.Option("--engine", help="In this process, or in the tasks of a Spark.")] = (
+        Engine.local
+    ),
+    incremental: Annotated[
+        bool, typer.Option("--incremental", help="Bring a model up to date that an earlier run has made.")
+    ] = False,
+    store: StoreUrl = "",
+    as_json: AsJson = False,
+) -> None:
+    """Make a model of another one by the rules of a transformation. If it fails, nothing of the model is left.
+
+    Modules are looked for where Python does, and in the current folder. Metamodels that are declared in Python with the
+    rules are registered. Every region of the source is a part of the work.
+
+    With --json one object is printed:
+    - token, target, engine, began, seconds: which run it was.
+    - elements: objects of the source; results: those made of them, roots among them.
+    - applications: how many, by rule.
+    - remote_share: of the rows that rules read, those outside of their own part (null where nobody counts).
+    - parts: each has start, stop, host, elements, results, applications, local and remote reads, seconds.
+    """
+    rules = _loaded(transformation)
+    with connect(store, create=False) as repository:
+        check_there(repository, source)
+        _register(rules, repository)
+        regions = len(repository.store.table(source).regions())
+        what = f"transforming {source} in {regions} {'part' if regions == 1 else 'parts'}"
+        with pace(what, "objects") as advance:
+            run = _run(rules, repository.open(source), target, engine, incremental, _summing(advance))
+    if as_json:
+        print(json.dumps({**attrs.asdict(run), "remote_share": _share(run)}))
+    else:
+        _print(run, source)
+
+
+def _run(
+    rules: nm.Transformation,
+    source: nm.Model,
+    target: str,
+    engine: Engine,
+    incremental: bool,
+    progress: Callable[[int], None],
+) -> nm.Run:
+    """The run that is asked for."""
+    if incremental and engine is Engine.spark:
+        raise Refused("what has changed is done again in this process; leave --engine spark or --incremental out")
+    if incremental:
+        return nm.retransform(rules, source, target)
+    if engine is Engine.spark:
+        import spark
+
+        return spark.transform(
+            spark.session(f"neomodel transform {rules.name}"), rules, source, target, progress=progress
+        )
+    return nm.transform(rules, source, target, progress=progress)
+
+
+# finding rules
+
+
+def _loaded(name: str) -> nm.Transformation:
+    """The transformation that a module has under a name."""
+    module_name, colon, attribute = name.partition(":")
+    if not (colon and module_name and attribute):
+        raise Refused(f"{name!r} names no transformation; write it as MODULE:NAME, such as package.module:rules")
+    here = os.getcwd()
+    sys.path.insert(0, here)
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (here, os.environ.get("PYTHONPATH"))))  # of Spark's workers
+    try:
+        module = importlib.import_module(module_name)
+    except Exception as exc:
+        raise Refused(
+            f"module {module_name} cannot be loaded ({type(exc).__name__}: {exc}); mend it, or its name"
+        ) from exc
+    finally:
+        sys.path.remove(here)
+    found = getattr(module, attribute, None)
+    if not isinstance(found, nm.Transformation):
+        there = [name for name, value in vars(module).items() if isinstance(value, nm.Transformation)]
+        remedy = f"it has {', '.join(there)}" if there else "it has none"
+        raise Refused(f"module {module_name} has no transformation {attribute!r}; {remedy}")
+    return found
+
+
+def _register(rules: nm.Transformation, repository: nm.Repository) -> None:
+    """Register the metamodels that the rules name by classes of Python, if they are not."""
+    kinds = {kind for rule in rules.rules.values() for kind in (rule.source, *(one.kind for one in rule.outputs))}
+    named = {kind.rpartition("#")[0] for kind in kinds}
+    missing = named & DECLARED.keys() - set(repository.metamodels())
+    if missing:
+        repository.register(*(DECLARED[ns_uri] for ns_uri in sorted(missing)))
+
+
+# telling
+
+
+def _summing(advance: Callable[[int], None]) -> Callable[[int], None]:
+    """What is told how many more there are, for what wants to know how many that are."""
+    done = 0
+
+    def progress(more: int) -> None:
+        nonlocal done
+        done += more
+        advance(done)
+
+    return progress
+
+
+def _share(run: nm.Run) -> float | None:
+    return run.remote_share if run.local_reads + run.remote_reads else None
+
+
+def _print(run: nm.Run, source: str) -> None:
+    lines: list[list[Any]] = [[rule, f"{count:,}"] for rule, count in run.applications.items()]
+    print_grid(["rule", "applications"], lines, numbers=["applications"])
+    share = _share(run)
+    if share is not None:
+        print(f"{share:.1%} of {run.local_reads + run.remote_reads:,} reads were remote")
+    rate = run.elements / max(run.seconds, 0.001)
+    print(
+        f"{run.target}: {run.results:,} objects of {run.elements:,} in {source}, "
+        f"{run.seconds:.1f} s, {rate:,.0f} objects/s"
+    )
