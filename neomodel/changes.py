@@ -86,7 +86,22 @@ def _assign_target(obj: "Element", feature: EFeature, target: "Element | None") 
     state, before = obj._neo, current(obj, feature)
     nothing = None if feature.unsettable else UNSET
     state.write({feature: nothing if target is None else state.token(target, feature)})
-    mirror_after(obj, feature, gone=[before] if before else [], come=[target] if target else [])
+    gone = [*([before] if before else []), *_bound_to_hold(obj, feature, [target])]
+    mirror_after(obj, feature, gone=gone, come=[target] if target else [])
+
+
+def _bound_to_hold(obj: "Element", feature: EFeature, new: "list[Any]") -> "list[Element]":
+    """Of what an edit has put into an object, what refers to it, so that it would come into this reference once it is
+    stored; but for what is there by now."""
+    opposite = feature.eOpposite
+    edit = obj._neo.edit if isinstance(obj._neo, Stored) else None
+    if edit is None or opposite is None:
+        return []
+    come = [child for children in edit.children.values() for child in children if isinstance(child._neo, Transient)]
+    found = [
+        one for child in come for one in (child, *child.eAllContents()) if opposite in one.eClass.features.values()
+    ]
+    return [one for one in found if holds(one, opposite, obj) and not any(one is target for target in new)]
 
 
 def _assign_child(obj: "Element", feature: EFeature, child: "Element | None") -> None:
@@ -148,6 +163,7 @@ def rearrange(obj: "Element", feature: EFeature, values: Iterable[Any]) -> None:
     raw = state.raw(feature)
     kept = set(map(id, new))
     gone = [target for token in raw if id(target := state.target(token, feature)) not in kept]
+    gone += _bound_to_hold(obj, feature, new)
     if feature.containment and not new:
         release(obj, feature, gone)
     else:

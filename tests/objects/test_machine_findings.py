@@ -267,6 +267,34 @@ def test_an_object_that_is_being_edited_is_not_moved_by_others(model: nm.Model, 
     assert (model.roots, parent.children) == ([parent, child], [])
 
 
+@pytest.mark.parametrize("deep", [False, True])
+def test_what_an_edit_assigns_last_holds_against_what_came_into_it_before(
+    model: nm.Model, node: Any, deep: bool
+) -> None:
+    edited, new, partner = node(), node(), node()
+    model.roots.extend([edited, partner])
+    new.previous = edited
+    new.friends.append(edited)
+    with nm.edit(edited):
+        edited.child = node(child=new) if deep else new
+        edited.next = partner
+        edited.friends = [partner]
+
+    assert (edited.next, partner.previous, new.previous) == (partner, edited, None)
+    assert (edited.friends, partner.friends, new.friends) == ([partner], [edited], [])
+
+
+def test_what_comes_into_an_edit_last_holds_against_what_it_assigned_before(model: nm.Model, node: Any) -> None:
+    edited, new, partner = node(), node(), node()
+    model.roots.extend([edited, partner])
+    new.previous = edited
+    with nm.edit(edited):
+        edited.next = partner
+        edited.child = new
+
+    assert (edited.next, partner.previous, new.previous) == (new, None, edited)
+
+
 # what can't be stored
 
 
