@@ -10,6 +10,7 @@ import pytest
 
 import neomodel as nm
 from tests.xmi.files import XMLNS, new_repository
+from tests.xmi.test_ecore_models import SHOP
 
 SEEDS = [
     f"""<?xml version="1.0" encoding="UTF-8"?>
@@ -24,6 +25,7 @@ SEEDS = [
 <l:Shelf><books href="gone.xmi#/"/><books name="c"><anything href="#/0"/></books></l:Shelf>
 <xmi:Extension><x y="z"/></xmi:Extension></xmi:XMI>""",
     '<Book xmlns="http://library" name="é"><![CDATA[]]><!-- c --></Book>',
+    SHOP,
 ]
 
 WORDS = [

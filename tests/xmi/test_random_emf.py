@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, given, reject, settings
 from hypothesis import strategies as st
 
 import neomodel as nm
@@ -53,7 +53,10 @@ def check(given: Any, peer: Emf) -> None:
         model = repo.create("m")
         fill(model, package, shape, filling)
         assume(not beyond_emf(model))
-        write_ecore(shape.package, folder / "m.ecore")
+        try:
+            write_ecore(shape.package, folder / "m.ecore")
+        except nm.InvalidModel:
+            reject()  # a default has characters that XML has not
         model.export_xmi(folder / "m.xmi")
 
         repo.import_xmi(peer.saved(folder / "m.xmi", [folder / "m.ecore"], folder / "emf.xmi"), model="again")
@@ -61,7 +64,7 @@ def check(given: Any, peer: Emf) -> None:
         assert exactly(repo.open("again")) == exactly(model)
 
 
-@settings(max_examples=30, suppress_health_check=_UNHURRIED)
+@settings(max_examples=15, derandomize=True, suppress_health_check=_UNHURRIED)
 @given(given=filled)
 def test_emf_keeps_what_we_write(emf: Emf, given: Any) -> None:  # noqa: F811
     check(given, emf)
