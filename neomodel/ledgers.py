@@ -63,15 +63,11 @@ class Ledger:
             raise InvalidValue("the feature of a ledger", str(feature), "a timeline of a class whose key is one text")
         self.model = model
         self.feature = feature
+        self._table: Table = model.repository.store.table(model.name)
         self._key = kind.key[0]
         self._names = kind.ePackage.nsPrefix, kind.name
         self._head = layout.timeline(feature.name, layout.LEDGER)
         self._stop = layout.entry(self._head, FIRST) + b"\0"
-        self._decode = feature.codec.decode
-
-    @property
-    def _table(self) -> Table:
-        return self.model.repository.store.table(self.model.name)
 
     def row(self, key: Any) -> bytes:
         """The key of the row of a key; `InvalidValue` if it is none, or too long to be told from others by its row."""
