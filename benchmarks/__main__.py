@@ -2,7 +2,7 @@
 
 import sys
 
-from benchmarks import elsa, hbase_store, lmdb_store, objects, spark_read, spark_write, xmi_in, xmi_out
+from benchmarks import elsa, hbase_store, lmdb_store, objects, spark_read, spark_write, transforming, xmi_in, xmi_out
 
 tables = [
     lmdb_store.report(),
@@ -12,6 +12,7 @@ tables = [
     xmi_out.report(),
     *spark_read.report(),
     *spark_write.report(),
+    *transforming.report(),
     *elsa.report(),
 ]
 print("\n\n".join(tables))
