@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from neomodel.edits import Edit
 from neomodel.errors import Conflict, InvalidValue
-from neomodel.states import Edit, Stored
+from neomodel.states import Stored
 from neomodel.unstored import Transient
 
 if TYPE_CHECKING:
@@ -35,11 +36,13 @@ def edit(obj: "Element") -> Iterator[Any]:
     if state.edit is not None:
         raise InvalidValue("an object to edit", obj, "one that is not being edited already")
     state.model.writable()
-    state.edit = changes = Edit(state.read())
+    more = state.having_more()
+    more.edit = changes = Edit(state.read())
     try:
         yield obj
     finally:
-        state.edit = None
+        more.edit = None
+        state.tidy()
     if changes.cells:
         state.swap_row(changes.seen, changes.cells)
     for action in (*changes.mirroring, *changes.following):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from neomodel import ids, layout
+from neomodel.cohorts import Page
 from neomodel.errors import InvalidValue, Purged
 from neomodel.kinds import EClass, EFeature
 from neomodel.objects import Element
@@ -131,13 +132,13 @@ class _Moment:
         """What a feature held, as Python has it. Of a long collection, some reads."""
         if feature.column not in self.row:
             return () if feature.many else UNSET
-        state = Stored(self.model.at(self.time), self.oid)
+        state = Stored.alone(self.model.at(self.time), self.oid)
         state.take(self.row, state.model.epoch())
         raw = state.raw(feature)
         if not feature.reference or raw is None:
             return tuple(raw) if feature.many else raw
-        met = None, self.oid, feature
-        targets = tuple(self.model.resolve(token, met) for token in (raw if feature.many else [raw]))
+        page = Page(self.model, met=(None, self.oid, feature))
+        targets = tuple(self.model.resolve(token, page) for token in (raw if feature.many else [raw]))
         return targets if feature.many else targets[0]
 
 
@@ -152,4 +153,4 @@ def _place(model: "Model", row: PackedRow, child: str) -> Any:
     if found is None:
         return UNSET
     oid, feature = found
-    return Place(None if oid == ids.ROOT else model.element(oid, met=(None, child, None)), feature)
+    return Place(None if oid == ids.ROOT else model.element(oid, page=Page(model, met=(None, child, None))), feature)

@@ -38,12 +38,18 @@ EXACT = 96
 SHARDS = 0x10000
 """How many shards there are: ``0000`` to ``ffff``."""
 
+RANDOM = 23
+"""Characters of a random id."""
+
+HEAD = 21
+"""Of these, those that are the same in up to 1,024 ids that were made one after another in a shard."""
+
 FANOUT = 500
 """Children of one container that share a shard: as many as are read in one call, which so goes to one region."""
 
 _STEP = 40503  # SHARDS over the golden ratio, and odd: n steps cut the shards evenly, whatever n is, and meet them all
 _DIGITS = "0123456789abcdefghijklmnopqrstuv"
-_PAIRS = [first + second for first in _DIGITS for second in _DIGITS]
+PAIRS = [first + second for first in _DIGITS for second in _DIGITS]
 _RANDOM = re.compile("[0-9a-f]{4}[0-9a-v]{19}")
 
 _SEPARATOR = "#"  # sorts below every character of an escaped part, as does the mark
@@ -88,8 +94,8 @@ def splits(parts: int) -> list[bytes]:
 
 def _source() -> tuple[str, Callable[[], str]]:
     """What distinguishes our ids from all others (60 random bits), and the counter, seven digits from 0 up."""
-    own = "".join(secrets.choice(_PAIRS) for _ in range(6))
-    return own, map("".join, itertools.product(_DIGITS, _PAIRS, _PAIRS, _PAIRS)).__next__
+    own = "".join(secrets.choice(PAIRS) for _ in range(6))
+    return own, map("".join, itertools.product(_DIGITS, PAIRS, PAIRS, PAIRS)).__next__
 
 
 _drawn = _source()
@@ -120,18 +126,18 @@ def numbered(text: str) -> Callable[[str, int], str]:
     """Ids that follow from a text and a number, for who has to make the same ones again: of a shard and a number below
     2**35. They have the form of random ones, and sort in a shard by their numbers."""
     drawn = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
-    own = "".join(_PAIRS[drawn >> 10 * at & 1023] for at in range(6))
+    own = "".join(PAIRS[drawn >> 10 * at & 1023] for at in range(6))
 
     def oid(shard: str, number: int) -> str:
-        low, middle = _PAIRS[number & 1023], _PAIRS[number >> 10 & 1023]
-        return f"{shard}{own}{_DIGITS[number >> 30 & 31]}{_PAIRS[number >> 20 & 1023]}{middle}{low}"
+        low, middle = PAIRS[number & 1023], PAIRS[number >> 10 & 1023]
+        return f"{shard}{own}{_DIGITS[number >> 30 & 31]}{PAIRS[number >> 20 & 1023]}{middle}{low}"
 
     return oid
 
 
 def shard_of(oid: str) -> str | None:
     """The shard of a random id; None for one that has not the form of such."""
-    return oid[:4] if len(oid) == 23 and _RANDOM.fullmatch(oid) else None
+    return oid[:4] if len(oid) == RANDOM and _RANDOM.fullmatch(oid) else None
 
 
 # natural ids

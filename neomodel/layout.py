@@ -30,7 +30,7 @@ between two rows leaves no object with two containers.
 import json
 import secrets
 
-from neomodel.packed import PackedRow, pack
+from neomodel.packed import Kept, PackedRow, cell, pack
 from neomodel.stores import VERSION, Cells, Row
 from neomodel.times import LAST
 
@@ -44,8 +44,8 @@ XMI_ID = b"t:xmiid"
 ASIDE = b"t:aside"
 TRACE = b"t:trace"
 PLACE = (b"c:",)
-ALIKE = (CONTAINER, FEATURE, NSURI, ECLASS)
-"""The cells that siblings, or objects of one class, have alike."""
+ALIKE = (FEATURE, NSURI, ECLASS)
+"""The cells that have few values in all of a model."""
 EXTENT = "x"
 """The family of what a row may hold millions of, each a cell ``x:feature 00 …``. It is read by slices only."""
 OBJECT = (b"c:", b"p:", b"t:")
@@ -122,9 +122,9 @@ def type_of(row: Row | PackedRow) -> tuple[str, str] | None:
     return None if ns_uri is None or name is None else (ns_uri.decode(), name.decode())
 
 
-def place_of(row: Row | PackedRow) -> tuple[str, str] | None:
+def place_of(row: Kept) -> tuple[str, str] | None:
     """Id of the container and name of the feature; None if there is none."""
-    container, feature = row.get(CONTAINER), row.get(FEATURE)
+    container, feature = cell(row, CONTAINER), cell(row, FEATURE)
     return None if container is None or feature is None else (container.decode(), feature.decode())
 
 
@@ -138,10 +138,9 @@ def changed(row: PackedRow, cells: Cells) -> PackedRow:
     return of_object({**row.cells(), **cells})
 
 
-def lies_in(row: PackedRow, container: bytes, feature: bytes) -> bool:
+def lies_in(row: Kept, container: bytes, feature: bytes) -> bool:
     """Whether the row says that its object lies there."""
-    at, by = row[0].get(CONTAINER), row[0].get(FEATURE)
-    return at is not None and by is not None and row[at] == container and row[by] == feature
+    return cell(row, CONTAINER) == container and cell(row, FEATURE) == feature
 
 
 def of_object(cells: Cells) -> PackedRow:

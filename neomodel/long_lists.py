@@ -64,7 +64,7 @@ class LongList(Sequence[Any]):
     def __init__(self, state: "Stored", feature: EFeature, cell: bytes, due: int | None = None) -> None:
         self._state = state
         self._feature = feature
-        self.epoch = state.epoch
+        self.epoch = state.page.epoch
         self.due = secrets.randbelow(trees.LIMITS.leaf // 2) if due is None else due
         """How many more to append before the tail is looked after."""
         self._plant(cell)
@@ -198,7 +198,7 @@ class LongList(Sequence[Any]):
     def _is_current(self) -> bool:
         """Whether the root is still the one that was read. One get, where the store can't tell that nobody wrote."""
         state, model = self._state, self._state.model
-        if model.as_of is not None or (model.table.mark() is not None and state.epoch == model.epoch()):
+        if model.as_of is not None or (model.table.mark() is not None and state.page.epoch == model.epoch()):
             return True
         row = model.table.get(state.oid.encode(), columns=(self._feature.column,)) or {}
         seen = self._cell if state.edit is None else state.edit.seen.get(self._feature.column)
@@ -225,7 +225,7 @@ class LongList(Sequence[Any]):
             try:
                 return work()
             except OutdatedError:
-                if state.edit is not None or state.held:
+                if state.is_firm:
                     raise self._conflict() from None
                 state.model.reload(state)
                 cell = state.read().get(self._feature.column, b"")

@@ -38,10 +38,11 @@ def current(obj: "Element", feature: EFeature) -> "Element | None":
     child = target._neo
     if type(state) is not Stored or type(child) is not Stored or state.edit is not None or child.edit is not None:
         return target if lies_in(target, obj, feature) else None
-    if child.row is None or child.epoch != state.epoch:
-        child.model.want([child], child.met or state.leading(feature), state.epoch)
-    row = child.row
-    if row is None or child.model is not state.model or not layout.lies_in(row, state.oid.encode(), feature.tag):
+    page = state.page
+    if child.kept is None or child.page.epoch != page.epoch:
+        child.page.model.want([child], child.page.met or state.leading(feature).met, page.epoch)
+    row = child.kept
+    if row is None or child.page.model is not page.model or not layout.lies_in(row, state.oid.encode(), feature.tag):
         return None
     return target
 
@@ -56,7 +57,7 @@ def lies_in(child: "Element", parent: "Element", feature: EFeature) -> bool:
     if not isinstance(state, Stored) or not isinstance(home, Stored) or state.model is not home.model:
         return False
     try:
-        return layout.lies_in(state.read(), home.oid.encode(), feature.tag)
+        return layout.lies_in(state.known(), home.oid.encode(), feature.tag)
     except ObjectNotFound:
         return False  # a row that is not there lies nowhere
 
@@ -69,15 +70,15 @@ def lying_in(children: "list[Element]", parent: "Element", feature: EFeature, ep
         return [child for child in children if lies_in(child, parent, feature)]
     model, oid, tag = home.model, home.oid.encode(), feature.tag
     stored = [child._neo for child in children if type(child._neo) is Stored]
-    missing = [state for state in stored if state.row is None or state.epoch != epoch or epoch < 0]
+    missing = [state for state in stored if state.kept is None or state.page.epoch != epoch or epoch < 0]
     if missing:
-        model.want(missing, missing[0].met or home.leading(feature), epoch if epoch >= 0 else None)
-    if len(stored) < len(children) or any(state.edit is not None for state in stored):
+        model.want(missing, missing[0].page.met or home.leading(feature).met, epoch if epoch >= 0 else None)
+    if len(stored) < len(children) or any(state.more is not None and state.more.edit is not None for state in stored):
         return [child for child in children if lies_in(child, parent, feature)]
     return [
         child
         for child, state in zip(children, stored, strict=True)
-        if (row := state.row) is not None and layout.lies_in(row, oid, tag) and state.model is model
+        if (row := state.kept) is not None and layout.lies_in(row, oid, tag) and state.page.model is model
     ]
 
 

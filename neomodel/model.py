@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from neomodel import ids, layout
 from neomodel.always import known
 from neomodel.checks import checked
-from neomodel.cohorts import Origin
+from neomodel.cohorts import Page
 from neomodel.collections import FeatureList
 from neomodel.entries import joined
 from neomodel.errors import InvalidValue
@@ -19,11 +19,11 @@ from neomodel.mirrors import drop_tokens
 from neomodel.naming import key_part, new_oid
 from neomodel.newcomers import Newcomer
 from neomodel.objects import Element, Unloaded, unload
-from neomodel.packed import PackedRow, pack
+from neomodel.packed import FORM, Kept, PackedRow, cell, pack
 from neomodel.roots import ROOT_KIND, ROOTS, RootState
 from neomodel.row_access import PAGE, RowAccess
-from neomodel.states import Stored, encode, together
-from neomodel.stores import Mutation, Row
+from neomodel.states import Stored, at_rest, encode, together
+from neomodel.stores import Mutation
 from neomodel.stores.base import ORDERED
 from neomodel.unstored import Elsewhere, Gone, Known, Transient
 
@@ -50,10 +50,10 @@ class Model(RowAccess):
         super().__init__(repository, name, as_of, unstable=unstable)
         self.metamodels = repository if as_of is None else repository.vintage(as_of)
         """Where the classes of its objects are."""
-        self.kinds: dict[tuple[bytes, bytes], EClass] = {}
-        """The classes that were met, by name and namespace as rows have them."""
-        self._root = self.meet(ids.ROOT, None, ROOT_KIND)
-        self._root._neo = RootState(self, ids.ROOT)
+        self.kinds: dict[tuple[bytes, bytes] | bytes, EClass] = {}
+        """The classes that were met, by name and namespace as rows have them, and by the form of compact rows."""
+        self._root: Element = object.__new__(ROOT_KIND.python)
+        _set_state(self._root, RootState.entered(self._root, ids.ROOT, Page(self)))
 
     def __repr__(self) -> str:
         time = "" if self.as_of is None else f" as of {self.as_of}"
@@ -100,11 +100,11 @@ class Model(RowAccess):
         values = {f.name: checked(f, key[f.name]) for f in kind.key[: len(key)]}
         parts = [key_part(f, values[f.name], kind) for f in kind.key[: len(key)]]
         start, stop = ids.natural_range(kind.ePackage.nsPrefix, kind.name, parts)
-        epoch = self.epoch()
+        epoch, page = self.epoch(), Page(self)
         for found, row in self.table.scan(start, stop, at=self.as_of, columns=layout.OBJECT):
             if layout.ECLASS not in row:
                 continue
-            element = self.element(found.decode())
+            element = self.element(found.decode(), page=page)
             element._neo.take(pack(row), epoch)
             if all(element.eGet(name) == value for name, value in values.items()):
                 yield element
@@ -145,27 +145,35 @@ class Model(RowAccess):
         self,
         oid: str,
         *,
-        met: Origin | None = None,
+        page: Page | None = None,
         kind: EClass | None = None,
     ) -> Element:
+        """The object of that id; if nobody holds it, a new one, of which that is known which is known of the page."""
         found = self.live.get(oid)
         if found is not None and not isinstance(found._neo, Gone):
             return found
-        return self.meet(oid, met, kind)
+        return self.meet(oid, page or Page(self), kind)
 
-    def meet(self, oid: str, met: Origin | None, kind: EClass | None = None) -> Element:
+    def meet(self, oid: str, page: Page, kind: EClass | None = None) -> Element:
         """An object for an id that has none."""
-        made = _with(kind.python if kind else Unloaded, self.state(self, oid, met))
-        self.live.put(oid, made)
+        made: Element = object.__new__(kind.python if kind else Unloaded)
+        _set_state(made, self.state.entered(made, oid, page))
         return made
 
-    def resolve(self, token: str, met: Origin) -> Element:
+    def resolve(self, token: str, page: Page) -> Element:
         """The object a row refers to, in this model or another of the repository; or of a file that is in none."""
         if token.startswith(ids.ELSEWHERE):
-            return known(token) or _with(Unloaded, Elsewhere(token))
+            found = known(token)
+            if found is not None:
+                return found
+            made: Element = object.__new__(Unloaded)
+            _set_state(made, Elsewhere(token))
+            return made
         name, oid = ids.split_ref(token)
         home = self if name is None else self.repository.opened(name, self)
-        return home.element(oid, met=met if home is self else (None, *met[1:]))
+        if home is not self:
+            page = Page(home, met=page.met and (None, *page.met[1:]))
+        return home.element(oid, page=page)
 
     def token(self, target: Element, feature: EFeature, *, beside: str) -> str:
         """What a row of this model holds to refer to `target`. One that is not stored yet gets its id now."""
@@ -184,13 +192,15 @@ class Model(RowAccess):
             raise InvalidValue(str(feature), target, "an object of the same repository; copy it here first")
         return ids.ref(state.oid, state.model.name)
 
-    def kind_of(self, row: Row | PackedRow) -> EClass:
+    def kind_of(self, row: Kept) -> EClass:
         """The class of the object in a row."""
-        name = row.get(layout.ECLASS, b""), row.get(layout.NSURI, b"")
+        name = cell(row, layout.ECLASS) or b"", cell(row, layout.NSURI) or b""
         found = self.kinds.get(name)
         if found is None:
             eclass, ns_uri = (part.decode(errors="backslashreplace") for part in name)
             found = self.kinds[name] = self.metamodels.kind(ns_uri, eclass)
+        if type(row) is bytes:
+            self.kinds[row[FORM]] = found
         return found
 
     def forget_classes(self) -> None:
@@ -212,13 +222,14 @@ class Model(RowAccess):
             self.put(chain.from_iterable(map(_writes, part)))
             for part in ([list(new.values())] if in_order else _below_and_tops(new))
         )
-        put, gather = self.live.put, self.gather
+        page = Page(self, epoch)
+        states = []
         for element, _, cells, _ in reversed(new.values()):
-            oid = element._neo.oid
-            state = Stored(self, oid, row=pack(cells), epoch=epoch)  # type: ignore[arg-type]  # no None
-            gather(state)
+            state = Stored.entered(element, element._neo.oid, page)
+            state.kept = at_rest(pack(cells))  # type: ignore[arg-type]  # no None
             _set_state(element, state)
-            put(oid, element)
+            states.append(state)
+        self.gather(states)
         for element, _, cells, extents in ready if len(new) < len(ready) else ():
             if element._neo.model is None:
                 row = known.get(element._neo.oid) or self.element(element._neo.oid)._neo.row
@@ -236,7 +247,7 @@ class Model(RowAccess):
         object already both share it, else the new one is that object."""
         oid = element._neo.oid
         held = self.live.setdefault(oid, element)  # may be the new one, which got its id before it was looked for
-        state: Stored = held._neo if isinstance(held._neo, Stored) else Stored(self, oid)
+        state: Stored = held._neo if isinstance(held._neo, Stored) else Stored.entered(held, oid, Page(self))
         state.take(row, epoch)
         former = layout.place_of(row)
         cells = joined(state.kind, row, cells)
@@ -263,12 +274,6 @@ class Model(RowAccess):
         from neomodel.repository import restored
 
         return restored, (self.repository.store.url, self.name, oid, self.as_of, self.unstable)
-
-
-def _with(python: type[Any], state: Any) -> Element:
-    made: Element = object.__new__(python)
-    object.__setattr__(made, "_neo", state)
-    return made
 
 
 def _kind(cls: Any) -> EClass:

@@ -14,7 +14,7 @@ from neomodel.long_cells import is_long
 from neomodel.metamodel import TypeName
 from neomodel.model import Model
 from neomodel.objects import Element
-from neomodel.packed import PackedRow
+from neomodel.stores import Row
 
 
 @contextmanager
@@ -48,7 +48,7 @@ class Hint:
     features: tuple[EFeature, ...]
     rows: int
 
-    def follow(self, model: Model, level: dict[str, PackedRow]) -> None:
+    def follow(self, model: Model, level: dict[str, Row]) -> None:
         """Have the rows that these lead to, and those that they lead to in turn, as far as they are not known."""
         room = self.rows
         while level and room > 0:
@@ -57,7 +57,7 @@ class Hint:
             )
             room -= len(level)
 
-    def _led_to(self, model: Model, oid: str, row: PackedRow) -> Iterator[str]:
+    def _led_to(self, model: Model, oid: str, row: Row) -> Iterator[str]:
         if layout.ECLASS not in row and oid != ids.ROOT:
             return
         try:

@@ -4,7 +4,7 @@ Rows of one class are cohorts of some 500, in the order of the scan: so what lie
 class at a time, however few of the rows are of that class.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from itertools import islice
 from typing import Any
 
@@ -12,12 +12,11 @@ from neomodel import ids, layout
 from neomodel.cohorts import Cohort
 from neomodel.metamodel import ANYTHING, TypeName
 from neomodel.model import Model
-from neomodel.packed import PackedRow, packed
 from neomodel.row_access import PAGE
 from neomodel.stores import Row
 
 ROWS = 2_000_000
-"""Rows of a range that are kept, if nobody says how many: about a gigabyte of small ones."""
+"""Rows of a range that are kept, if nobody says how many: about half a gigabyte of small ones."""
 
 _ROOT = ids.ROOT.encode()
 _READ = 1000  # rows at a time; `cohorts` has room for several times as many
@@ -64,10 +63,10 @@ class _Filling:
     def brought(self, page: list[tuple[bytes, Row]], *, staying: bool) -> list[str]:
         """Have the model know these rows; returns the ids of those that are wanted."""
         there = [(key.decode(), row) for key, row in page if layout.ECLASS in row and key != _ROOT]
-        groups: dict[_Name, dict[str, PackedRow]] = {}
+        groups: dict[_Name, dict[str, Row]] = {}
         wanted = []
-        for (oid, _), row in zip(there, packed((row for _, row in there), layout.ALIKE), strict=True):
-            name = row.get(layout.ECLASS), row.get(layout.NSURI, b"")
+        for oid, row in there:
+            name = row[layout.ECLASS], row.get(layout.NSURI, b"")
             group = groups.get(name)
             if group is None:
                 group = groups[name] = {}
@@ -79,15 +78,15 @@ class _Filling:
             self._model.bring(group, self._joined(name, group), self._epoch, staying=staying)
         return wanted
 
-    def _is_wanted(self, row: PackedRow) -> bool:
+    def _is_wanted(self, row: Row) -> bool:
         return self._wanted in (ANYTHING, *self._model.kind_of(row).names)
 
-    def _joined(self, name: _Name, oids: Iterable[str]) -> Cohort:
+    def _joined(self, name: _Name, oids: Collection[str]) -> Cohort:
         """The cohort of which these are members from now on: the last one of their class, until it has 500."""
         found = self._cohorts.get(name)
-        if found is None or len(found.oids) >= PAGE:
-            found = self._cohorts[name] = Cohort([])
-        found.oids += oids
+        if found is None or found.count >= PAGE:
+            found = self._cohorts[name] = Cohort()
+        found.add(oids)
         return found
 
 

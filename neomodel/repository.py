@@ -372,5 +372,5 @@ def restored(url: str, name: str, oid: str, at: int | None, unstable: bool) -> A
         repository.batches.vouch(at)
     model = repository.reopened(name, at, unstable=unstable)
     found = model.element(oid)
-    model.gather(found._neo)
+    model.gather([found._neo])
     return found

@@ -61,7 +61,7 @@ class RootState(Stored):
 
 def as_read(model: "Model", oid: str, row: Row) -> Stored:
     """What a row says, as it was read: it is not read again."""
-    state = RootState(model, oid) if oid == ids.ROOT else Stored(model, oid)
+    state = (RootState if oid == ids.ROOT else Stored).alone(model, oid)
     state.take(pack(row), model.epoch())
-    state.held = True
+    state.having_more().held = True
     return state

@@ -6,18 +6,19 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from neomodel import ids, layout
-from neomodel.cohorts import BELIEVED, Answer, Cohort, Origin, Rows, likely, outdated
+from neomodel.cohorts import BELIEVED, Answer, Cohort, Origin, Page, Rows, likely, outdated
 from neomodel.errors import ReadOnly
 from neomodel.live import Live
-from neomodel.packed import PackedRow, pack, packed
-from neomodel.states import Stored
-from neomodel.stores import Mutation
+from neomodel.packed import Kept, pack
+from neomodel.states import Stored, at_rest
+from neomodel.stores import Mutation, Row
 
 if TYPE_CHECKING:
     from neomodel.prefetching import Hint
     from neomodel.repository import Repository
 
 PAGE = 500  # rows read in one call
+LATELY = 1000  # objects whose rows are kept as they were read
 WRITTEN = 5000  # rows written in one call
 
 
@@ -36,7 +37,10 @@ class RowAccess:
         self._epoch = 0
         self._writes = _writes_of(repository.store.url, name)
         self._rows = Rows()
-        self._gathered = Cohort([])
+        self._lately: list[Stored] = []
+        """Those whose rows were needed last."""
+        self._gathered = Cohort()
+        self._gathering = self._page(-1, self._gathered)
         self.hint: Hint | None = None
         self._watched = as_of is not None
         self._rivals = 0
@@ -72,11 +76,14 @@ class RowAccess:
         is read 500 at a time, and an answer that has room is filled with what may be wanted next: see `cohorts`."""
         if epoch is None:
             epoch = self.epoch()
+        self._lately += states
+        if len(self._lately) > 2 * LATELY:
+            self._settle()
         missing = self._rows.supply(states, epoch, self._rivals, self._watched)
         if not missing:
             return
-        new = all(state.row is None for state in missing)
-        if len(missing) == 1 and not (missing[0].cohort or (new and ((origin and origin[0]) or self.hint))):
+        new = all(state.kept is None for state in missing)
+        if len(missing) == 1 and not (missing[0].page.cohort or (new and ((origin and origin[0]) or self.hint))):
             self.reload(missing[0])
             return
         remaining = iter(missing)
@@ -90,10 +97,10 @@ class RowAccess:
             if new and self.hint:
                 self.hint.follow(self, found)  # type: ignore[arg-type]  # it is a Model
 
-    def read_ahead(self, oids: Iterable[str], room: int) -> dict[str, PackedRow]:
+    def read_ahead(self, oids: Iterable[str], room: int) -> dict[str, Row]:
         """Have rows that may be wanted later; returns those that had to be read, at most so many, 500 in a call."""
         epoch = self.epoch()
-        found: dict[str, PackedRow] = {}
+        found: dict[str, Row] = {}
         known = self._rows.believes
         missing = (oid for oid in oids if known(oid, epoch, self._rivals, self._watched) is None)
         ahead = islice(missing, room)
@@ -104,39 +111,57 @@ class RowAccess:
     def expect(self, hint: "Hint | None") -> None:
         """Read ahead by a hint from now on, or by none. What was read ahead before is forgotten, but for what stays."""
         self.hint = hint
-        staying = self._rows.staying
-        self._rows = Rows(hint.rows, lasting=True, staying=staying) if hint else Rows(staying=staying)
+        self._rows = Rows(hint.rows if hint else 0, lasting=hint is not None, staying=self._rows.staying)
 
-    def bring(self, rows: dict[str, PackedRow], together: Cohort, epoch: int, *, staying: bool) -> None:
+    def bring(self, rows: dict[str, Row], together: Cohort, epoch: int, *, staying: bool) -> None:
         """Know rows that were scanned since that epoch, as members of a cohort: as rows that were read ahead, or, if
         `staying`, until they are outdated."""
-        answer = Answer(together, epoch, self._rivals, self._rows.until(asked=False))
-        (self._rows.keep if staying else self._rows.put)(rows, answer)
+        answer = Answer(self._page(epoch, together), self._rivals, self._rows.until(asked=False))
+        if staying:
+            self._rows.keep({oid: at_rest(row) for oid, row in rows.items()}, answer)
+        else:
+            self._rows.put(rows, answer)
 
-    def gather(self, state: Stored) -> None:
-        """Have an object read together with others that came just before, handed in or new, up to 500 of them."""
-        if state.cohort is None:
-            if len(self._gathered.oids) >= PAGE:
-                self._gathered = Cohort([])
-            self._gathered.oids.append(state.oid)
-            state.cohort = self._gathered
+    def gather(self, states: Iterable[Stored]) -> None:
+        """Have objects read together with others that came just before, handed in or new, up to 500 of them."""
+        remaining = (state for state in states if state.page.cohort is None)
+        while page := list(islice(remaining, PAGE - self._gathered.count)):
+            self._gathered.add([state.oid for state in page])
+            for state in page:
+                state.page = self._gathering.at(state.page.epoch)
+            if self._gathered.count >= PAGE:
+                self._gathered = Cohort()
+                self._gathering = self._page(-1, self._gathered)
 
-    def _read(self, oids: list[str], wanted: dict[str, Stored], epoch: int) -> dict[str, PackedRow]:
+    def _page(self, epoch: int, cohort: Cohort) -> Page:
+        return Page(self, epoch, cohort)  # type: ignore[arg-type]  # it is a Model
+
+    def _read(self, oids: list[str], wanted: dict[str, Stored], epoch: int) -> dict[str, Row]:
         """Read rows, for objects that want them and ahead."""
         rows = self.table.get_many([oid.encode() for oid in oids], at=self.as_of, columns=layout.OBJECT)
-        together = Cohort(oids)
-        there = zip(map(bytes.decode, rows), packed(rows.values(), layout.ALIKE), strict=True)
-        found = {oid: row for oid, row in there if layout.ECLASS in row[0] or oid == ids.ROOT}
-        self._rows.put(found, Answer(together, epoch, self._rivals, self._rows.until(asked=False)))
+        there = zip(map(bytes.decode, rows), rows.values(), strict=True)
+        found = {oid: row for oid, row in there if layout.ECLASS in row or oid == ids.ROOT}
+        together = self._page(epoch, Cohort(oids))
+        self._rows.put(found, Answer(together, self._rivals, self._rows.until(asked=False)))
         for oid, state in wanted.items():
-            row = found.get(oid)
-            cohort = state.cohort if state.row is not None and state.cohort else together  # once met, always together
-            if row is not None and (cohort is not together or len(wanted) == 1):  # of several, the others come later
+            row, before = found.get(oid), state.page
+            page = before.at(epoch) if state.kept is not None and before.cohort else together  # once met, always so
+            if row is None:
+                state.page = Page(before.model, epoch, page.cohort, before.met)
+                state.take(None, epoch)
+                continue
+            if page is not together or len(wanted) == 1:  # of several, the others come later
                 until = self._rows.until(asked=len(wanted) == 1)
-                self._rows.put({oid: row}, Answer(cohort, epoch, self._rivals, until))
-            state.take(row, epoch)
-            state.cohort = cohort
+                self._rows.put({oid: row}, Answer(page, self._rivals, until))
+            state.kept, state.page = row, page
         return found
+
+    def _settle(self) -> None:
+        """Let rows that are held and have not been needed lately take less memory."""
+        for state in self._lately[:-LATELY]:
+            if type(state.kept) is dict and state() is not None:
+                state.kept = at_rest(state.kept)
+        del self._lately[:-LATELY]
 
     def forget_row(self, oid: str) -> None:
         """Before a row is written."""
@@ -144,19 +169,20 @@ class RowAccess:
 
     def _guessed(self, state: Stored, origin: Origin | None, epoch: int) -> Iterator[str]:
         """What may be wanted next: those that were met together with an object, and where those it came by lead to."""
-        believes, rivals, watched, live = self._rows.believes, self._rivals, self._watched, self.live.refs
-        for oid in chain(state.cohort.after(state.oid) if state.cohort else (), likely(self, origin)):
+        believes, rivals, watched = self._rows.believes, self._rivals, self._watched
+        cohort = state.page.cohort
+        for oid, held in self.live.those(chain(cohort.after(state.oid) if cohort else (), likely(self, origin))):
+            if held is not None and isinstance(held._neo, Stored) and held._neo.kept is not None:
+                continue  # it is read again, with others, when it is touched
             if believes(oid, epoch, rivals, watched) is None:
-                held = found() if (found := live.get(oid)) is not None else None
-                if held is None or not isinstance(held._neo, Stored) or held._neo.row is None:
-                    yield oid  # what is held is read again, with others, when it is touched
+                yield oid
 
-    def known_row(self, oid: str) -> PackedRow | None:
+    def known_row(self, oid: str) -> Kept | None:
         """A row that is known, be it outdated."""
         row = self._rows.peek(oid)
         if row is None:
             found = self.live.get(oid)
-            row = found._neo.row if found is not None and isinstance(found._neo, Stored) else None
+            row = found._neo.kept if found is not None and isinstance(found._neo, Stored) else None
         return row
 
     # writing

@@ -160,7 +160,7 @@ def _store(model: "Model", ready: list[Newcomer]) -> None:
     if ready:
         model.add(ready)
     for element, values in aside.items():
-        element._neo.aside = values
+        element._neo.having_more().aside = values
     for element, held, targets in far:
         mirror(element, held, gone=[], come=targets)
 

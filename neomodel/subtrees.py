@@ -47,7 +47,7 @@ def _load(listed: "list[tuple[Any, EFeature, list[Element]]]") -> None:
             if isinstance(child._neo, Stored):
                 by_model[child._neo.model].append(child._neo)
     for model, states in by_model.items():
-        first = next((state.leading(feature) for state, feature, children in listed if children), None)
+        first = next((state.leading(feature).met for state, feature, children in listed if children), None)
         model.want(states, first if len(listed) == 1 or len(states) < _FEW else None)
 
 

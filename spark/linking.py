@@ -14,6 +14,7 @@ import attrs
 
 from neomodel import changes, ids, layout
 from neomodel.checks import check_bound
+from neomodel.cohorts import Page
 from neomodel.errors import InvalidValue
 from neomodel.kinds import EClass, EFeature
 from neomodel.long_cells import is_long
@@ -227,7 +228,7 @@ class Linking:
         mirror(obj, feature, gone=(), come=[other])
 
     def _object(self, token: str, oid: str, feature: EFeature) -> Any:
-        return self._model.resolve(token, (None, oid, feature))
+        return self._model.resolve(token, Page(self._model, met=(None, oid, feature)))
 
     def _check_takes(self, feature: EFeature, oid: str, kind: EClass) -> None:
         if not _takes(feature, kind):

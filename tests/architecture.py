@@ -44,6 +44,7 @@ LAYERS = (
         "neomodel.cohorts",
         "neomodel.unstored",
         "neomodel.states",
+        "neomodel.edits",
         "neomodel.checks",
         "neomodel.mirrors",
         "neomodel.entries",

@@ -14,6 +14,7 @@ import attrs
 
 from neomodel import ids, layout
 from neomodel.cli.text import name_text
+from neomodel.cohorts import Page
 from neomodel.collections import FeatureList
 from neomodel.errors import CorruptRow, InvalidValue, MetamodelNotFound, ModelNotFound
 from neomodel.kinds import EClass, EFeature
@@ -157,7 +158,7 @@ def targets(model: Model, tokens: Iterable[str]) -> dict[str, Target]:
     found: dict[str, Element] = {}
     for token in tokens:
         try:
-            found[token] = model.resolve(token, (None, "", None))
+            found[token] = model.resolve(token, Page(model))
         except ModelNotFound:
             continue
     states: dict[int, list[Stored]] = defaultdict(list)

@@ -220,6 +220,7 @@ def newest(cursor: Any, prefix: bytes, keys: Iterable[bytes], first: bytes, last
     walk over objects waits for this loop; the others by `row_at`.
     """
     found: dict[bytes, Row] = {}
+    columns: dict[bytes, bytes] = {}  # each once, however many rows have it
     for key in keys:
         if not key or type(key) is not bytes:
             check_key(key)
@@ -235,7 +236,8 @@ def newest(cursor: Any, prefix: bytes, keys: Iterable[bytes], first: bytes, last
                 if value < b"\1":
                     versions = -1
                     break
-                row[stored[cut]] = value
+                column = stored[cut]
+                row[columns.setdefault(column, column)] = value
                 versions += 1
         if versions != len(row):
             row = row_at(cursor, head, [(first, last)], b"") or {}

@@ -1,12 +1,14 @@
 """What is kept in memory of many objects: rows that share what they have alike, and references that don't pile up."""
 
-import neomodel as nm
+import pytest
+
 from neomodel import layout
 from neomodel.live import Live
-from neomodel.packed import PackedRow, pack, packed
-from tests.objects.library import Book, Shelf
+from neomodel.packed import FORM, cell, compact, expanded, pack
+from tests.objects.library import Book
 
 ROW = {b"c:container": b"a", b"p:name": b"b", b"t:version": b"1-x"}
+KIND = {b"c:feature": b"books", b"t:eclass": b"Book", b"t:nsuri": b"http://library"}
 
 
 def test_a_packed_row_has_the_cells_it_was_made_of() -> None:
@@ -29,20 +31,60 @@ def test_rows_of_the_same_columns_share_them_and_those_of_others_do_not() -> Non
     assert another.cells() == ROW
 
 
-def test_rows_of_one_answer_share_the_values_that_they_have_alike_and_no_others() -> None:
-    given = [{column: bytes(bytearray(b"12345")) for column in (layout.CONTAINER, b"p:name")} for _ in range(2)]
-    one, two = packed(given, layout.ALIKE)
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {b"p:empty": b""},
+        {b"p:text": b"x" * 255},
+        {b"p:text": b"x" * 256, b"p:empty": b"", b"p:zz": b"\0\1"},
+        {b"p:text": b"x" * 65_000},
+        {b"p:text": b"x" * 70_000},
+    ],
+    ids=["few", "empty", "not quite long", "long", "very long", "too long"],
+)
+def test_a_compact_row_has_the_cells_it_was_made_of(more: dict[bytes, bytes]) -> None:
+    cells = {**ROW, **KIND, **more}
+    row = compact(pack(cells), layout.ALIKE, b"\xff")
 
-    assert isinstance(one, PackedRow)
-    assert one.get(layout.CONTAINER) is two.get(layout.CONTAINER)
-    assert one.get(b"p:name") is not two.get(b"p:name"), "a long collection is known by its very cell"
+    assert expanded(row).cells() == cells
+    assert {column: cell(row, column) for column in (*cells, b"p:other")} == {**cells, b"p:other": None}
+    assert (type(row) is bytes) == (b"p:text" not in more or len(more[b"p:text"]) < 1 << 16)
 
 
-def test_siblings_that_are_read_share_the_name_of_their_container(model: nm.Model) -> None:
-    model.roots.append(Shelf(books=[Book(name=str(number)) for number in range(9)]))
-    books = [*nm.connect(model.repository.store.url).open("m").roots[0].books]
+@pytest.mark.parametrize("cells", [{}, {b"t:eclass": b"Book"}, {b"p:name": b"b"}], ids=["none", "alike", "own"])
+def test_a_row_of_hardly_any_cells_can_be_compact(cells: dict[bytes, bytes]) -> None:
+    row = compact(pack(cells), layout.ALIKE, b"\xff")
 
-    assert len({id(book._neo.row.get(layout.CONTAINER)) for book in books}) == 1
+    assert type(row) is bytes
+    assert expanded(row).cells() == cells
+
+
+def test_compact_rows_have_no_room_for_what_they_have_alike() -> None:
+    one, two = (compact(pack({**ROW, **KIND, b"p:name": name}), layout.ALIKE, b"\xff") for name in (b"b", b"longer"))
+    other = compact(pack({**ROW, **KIND, b"t:eclass": b"Shelf"}), layout.ALIKE, b"\xff")
+
+    assert isinstance(one, bytes)
+    assert isinstance(two, bytes)
+    assert isinstance(other, bytes)
+    assert one[FORM] == two[FORM] != other[FORM]
+    assert len(two) - len(one) == len(b"longer") - len(b"b")
+    assert not any(value in one for value in KIND.values())
+
+
+def test_a_row_that_has_what_must_not_be_cut_stays_as_it_is() -> None:
+    row = pack({**ROW, b"p:list": b"\xffroot"})
+
+    assert compact(row, layout.ALIKE, b"\xff") is row
+
+
+def test_there_are_only_so_many_forms_of_compact_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    known, new = (pack({**ROW, b"t:eclass": name}) for name in (b"Known", b"New"))
+    before = compact(known, layout.ALIKE, b"\xff")
+    monkeypatch.setattr("neomodel.packed._MOST_FORMS", 0)
+
+    assert compact(known, layout.ALIKE, b"\xff") == before
+    assert compact(new, layout.ALIKE, b"\xff") is new
 
 
 def test_references_to_objects_that_are_gone_do_not_pile_up() -> None:
@@ -52,9 +94,28 @@ def test_references_to_objects_that_are_gone_do_not_pile_up() -> None:
     for number in range(10_000):
         live.put(f"gone{number}", Book())
 
-    assert len(live.refs) <= 2 * len(held) + 1000 + 1
+    assert len(live.references()) <= 2 * len(held) + 1000 + 1
     assert [live.get(f"held{number}") for number in range(100)] == held
     assert (live.get("gone0"), "gone0" in live, len(live)) == (None, False, 100)
     assert live.setdefault("held0", Book()) is held[0]
     live.drop("held0")
     assert live.get("held0") is None
+
+
+@pytest.mark.parametrize("form", ["held{}", "3fa9000000000000000{:04d}"], ids=["given", "random"])
+def test_an_object_is_found_by_its_id_whatever_form_that_has(form: str) -> None:
+    live, oids = Live(), [form.format(number) for number in range(3000)]
+    held = {oid: Book() for oid in oids}
+    for oid, book in held.items():
+        live.put(oid, book)
+
+    assert all(found is held[oid] for oid, found in live.those(oids))
+    assert {id(book) for book in live} == set(map(id, held.values()))
+    for oid in oids[::2]:
+        live.drop(oid)
+        live.drop(oid)
+    assert [oid in live for oid in oids[:4]] == [False, True, False, True]
+    del held
+    for number in range(6000):
+        live.put(f"x{number}", Book())
+    assert len(live.references()) <= 1000 + 1
