@@ -140,6 +140,8 @@ def changed(row: PackedRow, cells: Cells) -> PackedRow:
 
 def lies_in(row: Kept, container: bytes, feature: bytes) -> bool:
     """Whether the row says that its object lies there."""
+    if type(row) is dict:  # as most are that were read just now
+        return row.get(CONTAINER) == container and row.get(FEATURE) == feature
     return cell(row, CONTAINER) == container and cell(row, FEATURE) == feature
 
 

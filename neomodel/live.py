@@ -41,15 +41,9 @@ class Live:
         self._count = 0
         self._room = _FEW
 
-    def find(self, oid: str) -> "ref[Element] | None":
-        """The reference to an object: calling it gives the object, or None."""
-        if len(oid) != RANDOM:
-            return self._others.get(oid)
-        block = self._blocks.get(oid[:HEAD])
-        return None if block is None else block.get(oid[HEAD:])
-
     def get(self, oid: str) -> "Element | None":
-        found = self.find(oid)
+        block = self._others if len(oid) != RANDOM else self._blocks.get(oid[:HEAD])
+        found = None if block is None else block.get(oid if block is self._others else oid[HEAD:])
         return None if found is None else found()
 
     def those(self, oids: Iterable[str]) -> "Iterator[tuple[str, Element | None]]":

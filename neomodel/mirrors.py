@@ -36,7 +36,7 @@ def current(obj: "Element", feature: EFeature) -> "Element | None":
     if not feature.containment:
         return target
     child = target._neo
-    if type(state) is not Stored or type(child) is not Stored or state.edit is not None or child.edit is not None:
+    if type(state) is not Stored or type(child) is not Stored or state.more is not None or child.more is not None:
         return target if lies_in(target, obj, feature) else None
     page = state.page
     if child.kept is None or child.page.epoch != page.epoch:

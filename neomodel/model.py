@@ -22,7 +22,7 @@ from neomodel.objects import Element, Unloaded, unload
 from neomodel.packed import FORM, Kept, PackedRow, cell, pack
 from neomodel.roots import ROOT_KIND, ROOTS, RootState
 from neomodel.row_access import PAGE, RowAccess
-from neomodel.states import Stored, at_rest, encode, together
+from neomodel.states import Stored, encode, together
 from neomodel.stores import Mutation
 from neomodel.stores.base import ORDERED
 from neomodel.unstored import Elsewhere, Gone, Known, Transient
@@ -226,10 +226,11 @@ class Model(RowAccess):
         states = []
         for element, _, cells, _ in reversed(new.values()):
             state = Stored.entered(element, element._neo.oid, page)
-            state.kept = at_rest(pack(cells))  # type: ignore[arg-type]  # no None
+            state.kept = cells  # type: ignore[assignment]  # no None
             _set_state(element, state)
             states.append(state)
         self.gather(states)
+        self.lately(states)
         for element, _, cells, extents in ready if len(new) < len(ready) else ():
             if element._neo.model is None:
                 row = known.get(element._neo.oid) or self.element(element._neo.oid)._neo.row

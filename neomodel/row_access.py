@@ -76,9 +76,7 @@ class RowAccess:
         is read 500 at a time, and an answer that has room is filled with what may be wanted next: see `cohorts`."""
         if epoch is None:
             epoch = self.epoch()
-        self._lately += states
-        if len(self._lately) > 2 * LATELY:
-            self._settle()
+        self.lately(states)
         missing = self._rows.supply(states, epoch, self._rivals, self._watched)
         if not missing:
             return
@@ -155,6 +153,12 @@ class RowAccess:
                 self._rows.put({oid: row}, Answer(page, self._rivals, until))
             state.kept, state.page = row, page
         return found
+
+    def lately(self, states: Iterable[Stored]) -> None:
+        """Know that the rows of these are kept as they were read, or written, until others were."""
+        if len(self._lately) > 2 * LATELY:
+            self._settle()
+        self._lately += states
 
     def _settle(self) -> None:
         """Let rows that are held and have not been needed lately take less memory."""

@@ -151,7 +151,8 @@ class Stored(ref["Element"]):
         if not feature.kept:
             aside = self.more.aside if self.more is not None else None
             return (aside or {}).get(feature.name, [] if feature.many else UNSET)
-        found = cell(self.known(), feature.column)
+        row = self.known()
+        found = row.get(feature.column) if type(row) is dict else cell(row, feature.column)
         if found is None:
             return [] if feature.many else UNSET
         try:
@@ -200,12 +201,11 @@ class Stored(ref["Element"]):
         row, page = self.kept, self.page
         if row is None or page.epoch != page.model.epoch():
             row = self.known()
-        container = cell(row, layout.CONTAINER)
+        container = row.get(layout.CONTAINER) if type(row) is dict else cell(row, layout.CONTAINER)
         if container is None or container == _ROOT:
             return None
         oid = container.decode()
-        held = page.model.live.find(oid)
-        found = held() if held is not None else None
+        found = page.model.live.get(oid)
         return found if found is not None and type(found._neo) is not Gone else self._object(oid)
 
     def _object(self, container: str) -> "Element":
@@ -215,8 +215,7 @@ class Stored(ref["Element"]):
         if not feature.kept:
             return token  # type: ignore[no-any-return]
         model = self.page.model
-        held = model.live.find(token)
-        target = held() if held is not None else None
+        target = model.live.get(token)
         if target is None or type(target._neo) is Gone:
             return (model.resolve if token[0] == "@" else model.meet)(token, self.leading(feature))
         return target
