@@ -77,19 +77,23 @@ class Applying:
         """The rules that match an object; of those that extend one another, the last."""
         state = element._neo
         candidates = self._plan.candidates(state.kind)
-        if not candidates or (len(candidates) == 1 and not _guards(candidates[0].rule)):
+        if not candidates or (len(candidates) == 1 and not candidates[0].guards):
             return candidates
         return self._remembered(("", state.oid), lambda: self._matched(element, candidates))  # type: ignore[no-any-return]
 
     def _matched(self, element: Element, candidates: tuple[BoundRule, ...]) -> tuple[BoundRule, ...]:
         found: list[BoundRule] = []
-        for bound in candidates:
-            if any(bound.rule in one.rule.lineage for one in found):
-                continue
-            with Failing(bound, element, "its guard"), applied_by(self):
-                if all(guard(element) for guard in _guards(bound.rule)):
-                    found.append(bound)
-        return tuple(sorted(found, key=lambda one: one.number))
+        with applied_by(self):
+            for bound in candidates:
+                if found and any(bound.rule in one.lineage for one in found):
+                    continue
+                with Failing(bound, element, "its guard"):
+                    for guard in bound.guards:
+                        if not guard(element):
+                            break
+                    else:
+                        found.append(bound)
+        return tuple(found if len(found) < 2 else sorted(found, key=lambda one: one.number))
 
     def key(self, bound: BoundRule, element: Element) -> str:
         """The key under which a grouped rule has an object."""
@@ -121,8 +125,8 @@ class Applying:
         application.drafts += made.values()
         application.origins += ((bound, name, source) for name in made)
         with Failing(bound, element), applied_by(self):
-            for rule in bound.rule.lineage:
-                rule.function(element, *(made[output.name] for output in rule.outputs))
+            for rule in bound.lineage:
+                rule.function(element, *[made[output.name] for output in rule.outputs])
         return list(made.values())
 
     # what bodies call
@@ -253,10 +257,6 @@ def _assignments(function: Any) -> list[tuple[int, int, str]]:
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
         if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
     ]
-
-
-def _guards(rule: Rule) -> list[Any]:
-    return [one.guard for one in rule.lineage if one.guard is not None]
 
 
 def _identified(element: Any, asked: Any) -> str:

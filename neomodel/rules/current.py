@@ -1,8 +1,6 @@
 """Which rule is being applied in this thread: what `trace`, helpers and lazy rules go by."""
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from neomodel.errors import InvalidValue
@@ -30,11 +28,16 @@ def application(what: str) -> "Applying":
     return _current.applying
 
 
-@contextmanager
-def applied_by(applying: "Applying") -> Iterator[None]:
+class applied_by:  # noqa: N801  it is used as a function; a generator would take longer than many a rule
     """Let this one apply rules in the block."""
-    before, _current.applying = _current.applying, applying
-    try:
-        yield
-    finally:
-        _current.applying = before
+
+    __slots__ = ("_applying", "_before")
+
+    def __init__(self, applying: "Applying") -> None:
+        self._applying = applying
+
+    def __enter__(self) -> None:
+        self._before, _current.applying = _current.applying, self._applying
+
+    def __exit__(self, *error: object) -> None:
+        _current.applying = self._before

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from hashlib import blake2b
+from typing import Any
 
 import attrs
 
@@ -23,10 +24,22 @@ class BoundRule:
     number: int
     source: EClass
     outputs: dict[str, EClass]
+    name: str = attrs.field(init=False)
+    lineage: tuple[Rule, ...] = attrs.field(init=False)
+    guards: tuple[Callable[[Any], Any], ...] = attrs.field(init=False)
+    """Of all its lineage; each is asked for every object of the class."""
 
-    @property
-    def name(self) -> str:
+    @name.default
+    def _name(self) -> str:
         return self.rule.name
+
+    @lineage.default
+    def _lineage(self) -> tuple[Rule, ...]:
+        return self.rule.lineage
+
+    @guards.default
+    def _guards(self) -> tuple[Callable[[Any], Any], ...]:
+        return tuple(one.guard for one in self.lineage if one.guard is not None)
 
     def takes(self, kind: EClass) -> bool:
         """Whether objects of a class may be sources."""
@@ -34,7 +47,7 @@ class BoundRule:
 
     def order(self, source: str, output: str) -> str:
         """What results are sorted by, where nobody says in which order they come: by rule, source and output."""
-        return f"{self.number:03}/{source}/{list(self.outputs).index(output):02}"
+        return f"{self.number:03}/{source}/{[*self.outputs].index(output):02}"
 
 
 class Plan:

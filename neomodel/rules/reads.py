@@ -1,7 +1,5 @@
 """What rules read: a model whose objects note each feature that is asked of them."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from neomodel.kinds import EClass, EFeature
@@ -45,14 +43,24 @@ class Reads:
         noted, self._noted = self._noted, {}
         return noted
 
-    @contextmanager
-    def into(self, noted: dict[str, set[str]]) -> Iterator[None]:
+    def into(self, noted: dict[str, set[str]]) -> "_Into":
         """Note what is read in the block here."""
-        before, self._noted = self._noted, noted
-        try:
-            yield
-        finally:
-            self._noted = before
+        return _Into(self, noted)
+
+
+class _Into:
+    """A block in which reads are noted elsewhere."""
+
+    __slots__ = ("_before", "_noted", "_reads")
+
+    def __init__(self, reads: Reads, noted: dict[str, set[str]]) -> None:
+        self._reads, self._noted = reads, noted
+
+    def __enter__(self) -> None:
+        self._before, self._reads._noted = self._reads._noted, self._noted
+
+    def __exit__(self, *error: object) -> None:
+        self._reads._noted = self._before
 
 
 class Watched(Stored):

@@ -15,6 +15,7 @@ from thriftpy2.thrift import TApplicationException, TException, TMessageType
 from thriftpy2.transport import TTransportException
 
 from neomodel.stores.clock import Watch
+from neomodel.stores.hbase_wire import END
 
 _NUMBERS = 2**31
 
@@ -69,6 +70,10 @@ class Client:
         request, result = getattr(self._service, f"{name}_args"), getattr(self._service, f"{name}_result")
         return partial(self._receive, self._send(name, request, arguments), result)
 
+    def ask_ready(self, name: str, arguments: bytes) -> Any:
+        """Ask with arguments in Thrift's own form, but for the end of their struct: without that, it is no request."""
+        return self._receive(self._send(name, None, (arguments,)), getattr(self._service, f"{name}_result"))
+
     def _ask(self, name: str, request: Any, result: Any, *arguments: Any) -> Any:
         return self._receive(self._send(name, request, arguments), result)
 
@@ -79,9 +84,14 @@ class Client:
         self._number = number = (self._number + 1) % _NUMBERS
         protocol = self._protocol
         protocol.write_message_begin(name, TMessageType.CALL, number)
-        protocol.write_struct(request(*arguments))
-        protocol.write_message_end()
+        if request is None:
+            protocol.trans.write(arguments[0])
+        else:
+            protocol.write_struct(request(*arguments))
+            protocol.write_message_end()
         self._check_age()
+        if request is None:
+            protocol.trans.write(END)
         protocol.trans.flush()
         return number
 

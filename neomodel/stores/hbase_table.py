@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from neomodel.errors import OutcomeUnknown, StoreUnavailable
 from neomodel.stores import hbase_calls as calls
 from neomodel.stores import hbase_rows as rows
+from neomodel.stores import hbase_wire as wire
 from neomodel.stores.base import (
     VERSION,
     Cells,
@@ -82,12 +83,13 @@ class HBaseTable(HBaseReading):
         """Stamped here, so it does no harm to send it again, and it is, if a gateway fails."""
         untouched = True
 
-        def write(stamped: Watch, pair: Pair, some: list[Any]) -> None:
+        def write(stamped: Watch, pair: Pair, some: list[wire.Put]) -> None:
             nonlocal untouched
             call = Call("put_many", self._subject, writes=True)
             try:
+                ready = wire.put_multiple(self._full_name, some)
                 self._gateways.two(
-                    call, lambda client: self._now(client, stamped).putMultiple(self._full_name, some), near=pair
+                    call, lambda client: self._now(client, stamped).ask_ready("putMultiple", ready), near=pair
                 )
             except OutcomeUnknown:
                 untouched = False
@@ -137,13 +139,13 @@ class HBaseTable(HBaseReading):
         """The client, for a call with what was stamped then."""
         return client.within(stamped, self._gateways.latest)
 
-    def _puts(self, batch: list[Mutation]) -> list[Any]:
+    def _puts(self, batch: list[Mutation]) -> list[wire.Put]:
         facts = self._facts()
         puts = []
         for stamp, (key, cells, own) in enumerate(batch, _clock.tick(len(batch))):
             check_cells(cells, facts.families)
             when = stamp if own is None else check_time(own, stamp, facts.horizon or -1)
-            puts.append(calls.put(check_length(key), cells, when))
+            puts.append(wire.put(check_length(key), cells, when))
         return puts
 
     def _version(self, key: bytes, near: Pair, at: int | None = None) -> tuple[bytes, int]:

@@ -46,12 +46,12 @@ def beyond_emf(model: nm.Model) -> bool:
 
 
 def check(given: Any, peer: Emf) -> None:
-    shape, filling = given
+    shape = given.shape
     with tempfile.TemporaryDirectory() as name, nm.connect("memory:") as repo:
         folder = Path(name)
         package = repo.register(shape.package)
         model = repo.create("m")
-        fill(model, package, shape, filling)
+        fill(model, package, given)
         assume(not beyond_emf(model))
         try:
             write_ecore(shape.package, folder / "m.ecore")
