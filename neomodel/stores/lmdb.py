@@ -118,8 +118,10 @@ class LmdbTable(LmdbReading):
     def mark(self) -> int:
         """The number of the last transaction in the file. Asked for with every object that is touched."""
         try:
-            with (self._file.env or self._file.open()).begin() as txn:
-                return txn.id()  # type: ignore[no-any-return]
+            txn = (self._file.env or self._file.open()).begin()
+            number: int = txn.id()
+            txn.abort()  # a `with` would take as long as all of this
+            return number  # noqa: TRY300
         except lmdb_file.ReadersFull:
             with self._file.reading("mark") as txn:
                 return txn.id()  # type: ignore[no-any-return]
