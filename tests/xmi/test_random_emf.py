@@ -6,19 +6,14 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, assume, given, reject, settings
-from hypothesis import strategies as st
 
 import neomodel as nm
 from neomodel.xmi.ecore_writing import write_ecore
-from tests.objects.machine_metamodels import shapes
 from tests.xmi.emf import Emf, emf  # noqa: F401  a fixture
 from tests.xmi.pyecore_peer import exactly
-from tests.xmi.random_models import URI, fill, fillings
+from tests.xmi.random_models import Filled, fill, filled
 
 _UNHURRIED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.filter_too_much]
-
-filled = shapes(URI).flatmap(lambda shape: st.tuples(st.just(shape), fillings(shape)))
-
 
 _NO_TEXT = {
     "EDate",
@@ -45,7 +40,7 @@ def beyond_emf(model: nm.Model) -> bool:
     return False
 
 
-def check(given: Any, peer: Emf) -> None:
+def check(given: Filled, peer: Emf) -> None:
     shape = given.shape
     with tempfile.TemporaryDirectory() as name, nm.connect("memory:") as repo:
         folder = Path(name)
