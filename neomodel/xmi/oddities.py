@@ -120,6 +120,9 @@ def proxy(reading: "Reading", frame: Frame, slot: Slot, uri: str, said: str | No
     if text.startswith(MISSING):
         if said_here:
             reading.notice(f"{', '.join(said_here)} of {uri} is left out: it is for the file that this object is in")
+        if text in work.absent:
+            raise reading.source.fault(f"{uri} is contained in another object already")
+        work.absent.add(text)
         reading.hold(frame, slot, token(text, slot.feature.eType.type_name))
         work.wait(frame.oid)
         return

@@ -73,6 +73,7 @@ CONTAINED = {
     '<books href="inner/two%20x.xmi#_no"/>': "it contains '_no', which is not there",
     '<books href="inner/two%20x.xmi#/"/>': r"library\.Shelf\.books holds objects of library\.Book, and this is one of",
     '<inner href="inner/two%20x.xmi#/"/><inner href="inner/two%20x.xmi#/"/>': "is contained in another object already",
+    '<inner href="gone.xmi#/"/><inner href="gone.xmi#/"/>': "gone.xmi#/ is contained in another object already",
 }
 
 
