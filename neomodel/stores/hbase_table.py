@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neomodel.errors import OutcomeUnknown, StoreUnavailable
 from neomodel.stores import hbase_calls as calls
@@ -28,10 +28,6 @@ from neomodel.stores.encoding import encode_value
 from neomodel.stores.hbase_errors import Call, partly_written
 from neomodel.stores.hbase_gateways import Pair, side_by_side
 from neomodel.stores.hbase_reading import HBaseReading, check_length
-
-if TYPE_CHECKING:
-    pass
-
 
 _clock = Clock()
 

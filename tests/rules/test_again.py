@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 import neomodel as nm
+from neomodel.rules.journal import Journal
 from tests.rules.nodes import Box, Node, boxes, boxing, changed, grown, nodes, rows
 
 
@@ -43,6 +44,29 @@ def agree(repo: nm.Repository, seed: int, rounds: int) -> None:
         assert rows(again) == rows(repo.open(f"whole{number}"))
         assert run.roots == whole.roots
         assert nm.check(again).findings == ()
+
+
+@pytest.mark.parametrize("step", ["replay", "erase"])
+def test_a_run_that_was_cut_short_is_completed_by_the_next(
+    repo: nm.Repository, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chance = random.Random(7)
+    model = repo.create("m")
+    grown(model, 20, chance)
+    nm.transform(boxing, model, "again")
+    for _ in range(5):
+        changed(model, chance)
+    with monkeypatch.context() as patch:
+        patch.setattr(Journal, step, lambda _: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            nm.retransform(boxing, model, "again")
+    changed(model, chance)
+
+    run = nm.retransform(boxing, model, "again")
+
+    nm.transform(boxing, model, "whole", token=run.token)
+    assert rows(repo.open("again")) == rows(repo.open("whole"))
+    assert Journal(repo.open("again")).head() is None
 
 
 def test_what_nothing_depends_on_is_not_done_again(repo: nm.Repository) -> None:
