@@ -24,6 +24,22 @@ DEADLY_AT = 2
 """The batch of a partition at which it happens for the first time; then it is the next one's."""
 
 
+def kill(victim: str, marks: str, driver: int) -> None:
+    """In a Python worker: kill it, its executor, or the driver as well; once."""
+    try:
+        (Path(marks) / victim).touch(exist_ok=False)
+    except FileExistsError:
+        return
+    daemon = os.getppid()
+    jvm = int(Path(f"/proc/{daemon}/stat").read_text().rpartition(")")[2].split()[1])
+    if victim in ("executor", "driver"):
+        os.kill(jvm, signal.SIGKILL)
+    if victim == "driver":
+        os.kill(driver, signal.SIGKILL)
+        os.kill(daemon, signal.SIGKILL)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 class DeadlyWriter(ModelWriter):
     """Kills something when it has written some batches, if nobody has done so before."""
 
@@ -38,22 +54,8 @@ class DeadlyWriter(ModelWriter):
         for number, batch in enumerate(iterator):
             for at, victim in enumerate(self.victims.split(","), DEADLY_AT):
                 if number == at:
-                    self._kill(victim)
+                    kill(victim, self.marks, self.driver)
             yield batch
-
-    def _kill(self, victim: str) -> None:
-        try:
-            (Path(self.marks) / victim).touch(exist_ok=False)
-        except FileExistsError:
-            return
-        daemon = os.getppid()
-        jvm = int(Path(f"/proc/{daemon}/stat").read_text().rpartition(")")[2].split()[1])
-        if victim in ("executor", "driver"):
-            os.kill(jvm, signal.SIGKILL)
-        if victim == "driver":
-            os.kill(self.driver, signal.SIGKILL)
-            os.kill(daemon, signal.SIGKILL)
-        os.kill(os.getpid(), signal.SIGKILL)
 
 
 class Deadly(ModelSource):
@@ -70,7 +72,8 @@ class Deadly(ModelSource):
         return made
 
 
-def main(master: str, store: str, victims: str, marks: str) -> None:
+def own_session(master: str) -> SparkSession:
+    """A Spark that may be killed: it is nobody else's."""
     settings = {
         "spark.ui.enabled": "false",
         "spark.driver.bindAddress": "127.0.0.1",
@@ -82,7 +85,11 @@ def main(master: str, store: str, victims: str, marks: str) -> None:
     builder = SparkSession.builder.master(master).appName("neomodel tests that kill")
     for name, value in settings.items():
         builder = builder.config(name, value)
-    session = builder.getOrCreate()
+    return builder.getOrCreate()
+
+
+def main(master: str, store: str, victims: str, marks: str) -> None:
+    session = own_session(master)
     session.dataSource.register(Deadly)
     number = f.col("id")
     frame = session.range(0, ROWS, numPartitions=3).select(
