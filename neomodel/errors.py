@@ -13,6 +13,11 @@ import attrs
 _error = attrs.define(eq=False, slots=False)
 
 
+def one_line(text: str) -> str:
+    """A text that may quote anything, as one line: what is not printable is escaped."""
+    return text if text.isprintable() else "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
+
+
 class NeomodelError(Exception):
     """Any failure of this library. Subclasses say by name what to do about it."""
 
@@ -20,10 +25,10 @@ class NeomodelError(Exception):
 
     def __str__(self) -> str:
         try:
-            return self.sentence.format_map(vars(self))
+            return one_line(self.sentence.format_map(vars(self)))
         except ValueError:  # somewhere in it is a number of more digits than Python makes text of
             fields = {name: field if isinstance(field, str) else _TooLong(field) for name, field in vars(self).items()}
-            return self.sentence.format_map(fields)
+            return one_line(self.sentence.format_map(fields))
 
 
 class _TooLong:

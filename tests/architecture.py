@@ -231,7 +231,7 @@ def faults_of_error(error: type[NeomodelError]) -> Iterator[str]:
     for field, value in zip(fields, values, strict=True):
         if str(value) not in text:
             yield f"{error.__name__} does not tell its {field.name}: {text}"
-    if len(text.splitlines()) != 1:
+    if len(error.sentence.splitlines()) != 1:
         yield f"{error.__name__} is not one line: {text}"
     for builtin in BUILTINS.get(error.__name__, []):
         if not issubclass(error, builtin):

@@ -2,7 +2,7 @@
 
 import attrs
 
-from neomodel.errors import InvalidFile
+from neomodel.errors import InvalidFile, one_line
 
 
 @attrs.frozen
@@ -14,7 +14,7 @@ class Notice:
     text: str
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.text}"
+        return one_line(f"{self.file}:{self.line}: {self.text}")
 
 
 class Notices:
