@@ -22,6 +22,8 @@ from neomodel.stores import VERSION, Cell, Mutation, Store, Table, Version, open
 from neomodel.stores.base import DURABLE
 from tests.stores.kinds import Kind
 
+INSTEAD = b"instead"
+"""What is left in the place of what was erased."""
 EARLY = range(8)
 STEP = 2_000  # microseconds around a moment in which neither store stamps
 
@@ -76,11 +78,15 @@ class Agreement(RuleBasedStateMachine):
             return type(error)
 
     def timeless(self, items: list[Any]) -> list[Any]:
-        """The items with every stamped time replaced by its rank among them."""
-        stamped = {item.time for item in items if isinstance(item, Cell | Version)} - {*EARLY, *self.moments}
+        """The items with every stamped time replaced by its rank among them. What an erasure left is stamped at the
+        horizon, which in some stores is the time of a write, and in others lies behind it."""
+        timed = [item for item in items if isinstance(item, Cell | Version)]
+        stamped = {item.time for item in timed if item.value != INSTEAD} - {*EARLY, *self.moments}
         ranks = {time: f"stamp {rank}" for rank, time in enumerate(sorted(stamped))}
         return [
-            item._replace(time=ranks.get(item.time, item.time)) if isinstance(item, Cell | Version) else item
+            item._replace(time="horizon" if item.value == INSTEAD else ranks.get(item.time, item.time))
+            if isinstance(item, Cell | Version)
+            else item
             for item in items
         ]
 
@@ -154,7 +160,7 @@ class Agreement(RuleBasedStateMachine):
         if self.when(until, 0) is not None:
             self.both(
                 lambda table, which: table.erase(
-                    key, "p", start, stop, self.when(until, which) or 0, {b"p:" + start: b"instead"}
+                    key, "p", start, stop, self.when(until, which) or 0, {b"p:" + start: INSTEAD}
                 )
             )
 
