@@ -16,12 +16,13 @@ from neomodel import ids
 from neomodel.amendments import Amendment, Put, Replace, Take, held
 from neomodel.checks import check_bound, checked, or_default, same, several
 from neomodel.errors import InvalidValue
+from neomodel.garbage import undisturbed
 from neomodel.kinds import EFeature
 from neomodel.leaving import leave
 from neomodel.mirrors import adjust, current, drop_tokens, holds, lies_in, may_hold, mirror_after
 from neomodel.naming import give_ids
 from neomodel.states import Stored
-from neomodel.storing import prepare, settle, undisturbed
+from neomodel.storing import prepare, settle
 from neomodel.subtrees import check_free
 from neomodel.unstored import UNSET, Transient
 

@@ -69,7 +69,7 @@ def lying_in(children: "list[Element]", parent: "Element", feature: EFeature, ep
     if not isinstance(home, Stored) or home.edit is not None:
         return [child for child in children if lies_in(child, parent, feature)]
     model, oid, tag = home.model, home.oid.encode(), feature.tag
-    stored = [child._neo for child in children if type(child._neo) is Stored]
+    stored = [state for child in children if isinstance(state := child._neo, Stored)]
     missing = [state for state in stored if state.kept is None or state.page.epoch != epoch or epoch < 0]
     if missing:
         model.want(missing, missing[0].page.met or home.leading(feature).met, epoch if epoch >= 0 else None)

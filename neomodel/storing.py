@@ -1,8 +1,7 @@
 """How objects come into a model: new ones with all they contain, those of elsewhere in it, those of other models."""
 
-import gc
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from neomodel import ids, layout
@@ -20,20 +19,6 @@ from neomodel.unstored import Gone, Transient
 if TYPE_CHECKING:
     from neomodel.model import Model
     from neomodel.objects import Element
-
-
-@contextmanager
-def undisturbed() -> Iterator[None]:
-    """Let the garbage collector wait: whoever makes many objects, none of which is garbage, need not have it look
-    through them again and again."""
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 def prepare(parent: "Element", feature: EFeature, children: "list[Element]") -> list[Newcomer]:

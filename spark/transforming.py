@@ -1,7 +1,7 @@
 """Transformations on Spark: each task applies the rules to its part of the source, and writes what they make of it.
 
 Results lie in the shards of their sources, so a task writes to the regions that lie as its own part does. What results
-of different parts say of one another goes through one shuffle, by the target's regions, and is settled there; how much
+of different parts say of one another goes through one shuffle, by these parts, and is settled there; how much
 that is, `Run.settled` tells. Tasks that run twice write the same rows. Once settling has begun no part is written
 again: a part that Spark asks for once more, since what it handed on was lost, only tells it anew.
 """
@@ -65,7 +65,7 @@ class SparkEngine:
         )
         tallies = self._context.accumulator({}, _Merged())
         parts = parts_of(task.source.table)
-        starts = [region.start for region in task.target.table.regions()][1:]
+        starts = [part.start for part in parts][1:]  # results lie as their sources do
         spread = self._context.parallelize(parts, len(parts))
         messages = spread.mapPartitions(lambda some: work.apply(some, tallies.add))
         if any(one.rule.mode == "grouped" for one in task.plan.matching):

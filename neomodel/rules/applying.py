@@ -7,7 +7,7 @@ it is known what an application depends on.
 import ast
 import inspect
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -27,7 +27,7 @@ from neomodel.rules.current import applied_by
 from neomodel.rules.definition import Helper, Rule
 from neomodel.rules.drafts import Draft, Target
 from neomodel.rules.plan import BoundRule, Plan
-from neomodel.rules.reads import Reads
+from neomodel.rules.reads import Noted, Reads
 from neomodel.states import Stored
 
 _REMEMBERED = 200_000  # answers of guards and helpers
@@ -45,7 +45,7 @@ class Application:
     """Of each draft: the rule that made it, the name it has there, and the source of that."""
     shared: set[str] = attrs.field(factory=set)
     """The ids of those that other applications make as well: results of unique lazy rules, and what these call."""
-    reads: dict[str, set[str]] = attrs.field(factory=dict)
+    reads: Noted = attrs.field(factory=set)
 
 
 @attrs.define(eq=False)
@@ -66,7 +66,9 @@ class Applying:
         self._plan = plan
         self._reads = reads
         self._constants = constants
-        self._answers: dict[tuple[str, str], tuple[Any, dict[str, set[str]]]] = {}
+        self._answers: dict[tuple[Helper | None, Stored], tuple[Any, Noted]] = {}
+        """Of helpers and, of none, of guards; each with what was read for it."""
+        self._targets: dict[tuple[BoundRule, str, Stored], Target] = {}
         self._application: Application | None = None
         self._caller = _Caller("", "")
         self._uniques: dict[str, Any] = {}
@@ -75,31 +77,32 @@ class Applying:
 
     def matches(self, element: Element) -> tuple[BoundRule, ...]:
         """The rules that match an object; of those that extend one another, the last."""
-        state = element._neo
-        candidates = self._plan.candidates(state.kind)
-        if not candidates or (len(candidates) == 1 and not candidates[0].guards):
-            return candidates
-        return self._remembered(("", state.oid), lambda: self._matched(element, candidates))  # type: ignore[no-any-return]
+        return self._answered(None, element._neo, self._matched)  # type: ignore[no-any-return]
 
-    def _matched(self, element: Element, candidates: tuple[BoundRule, ...]) -> tuple[BoundRule, ...]:
+    def _matched(self, element: Element) -> tuple[BoundRule, ...]:
         found: list[BoundRule] = []
-        with applied_by(self):
-            for bound in candidates:
-                if found and any(bound.rule in one.lineage for one in found):
-                    continue
-                with Failing(bound, element, "its guard"):
-                    for guard in bound.guards:
-                        if not guard(element):
-                            break
-                    else:
-                        found.append(bound)
+        for bound in self._plan.candidates(element._neo.kind):
+            if found and any(bound.rule in one.lineage for one in found):
+                continue
+            try:
+                for guard in bound.guards:
+                    if not guard(element):
+                        break
+                else:
+                    found.append(bound)
+            except Exception as error:
+                tell_of(error, bound, element, "its guard")
+                raise
         return tuple(found if len(found) < 2 else sorted(found, key=lambda one: one.number))
 
     def key(self, bound: BoundRule, element: Element) -> str:
         """The key under which a grouped rule has an object."""
         assert bound.rule.key is not None
-        with Failing(bound, element, "its key"), applied_by(self):
+        try:
             key = bound.rule.key(element)
+        except Exception as error:
+            tell_of(error, bound, element, "its key")
+            raise
         if not isinstance(key, str):
             raise RuleFailed(bound.name, _told(element), "its key", f"it is {key!r}, expected text")
         return key
@@ -111,23 +114,31 @@ class Applying:
         application = self._application = Application(bound, source)
         self._caller = _Caller(bound.name, source)
         self._uniques = {}
-        with self._reads.into(application.reads):
+        if bound.rule.mode == "grouped":
+            oids = [self._plan.oid(bound.name, output, source) for output in bound.outputs]
+        else:
+            oids = [self._target(bound, output, element._neo)._oid for output in bound.outputs]
+        with self._reads.into(application.reads), applied_by(self):
             try:
-                self._fill(bound, element, source, lambda output: self._plan.oid(bound.name, output, source))
+                self._fill(bound, element, source, oids)
             finally:
                 self._application = None
         return application
 
-    def _fill(self, bound: BoundRule, element: Any, source: str, oid: Any) -> list[Draft]:
+    def _fill(self, bound: BoundRule, element: Any, source: str, oids: list[str]) -> list[Draft]:
+        """Have a rule fill its outputs, which have these ids."""
         application = self._application
         assert application is not None
-        made = {name: Draft(oid(name), kind, bound.order(source, name)) for name, kind in bound.outputs.items()}
-        application.drafts += made.values()
-        application.origins += ((bound, name, source) for name in made)
-        with Failing(bound, element), applied_by(self):
-            for rule in bound.lineage:
-                rule.function(element, *[made[output.name] for output in rule.outputs])
-        return list(made.values())
+        made = [Draft(oid, kind) for oid, kind in zip(oids, bound.outputs.values(), strict=True)]
+        application.drafts += made
+        application.origins += [(bound, name, source) for name in bound.outputs]
+        try:
+            for function, places in bound.bodies:
+                function(element, *[made[place] for place in places])
+        except Exception as error:
+            tell_of(error, bound, element)
+            raise
+        return made
 
     # what bodies call
 
@@ -137,22 +148,35 @@ class Applying:
             return None
         if not isinstance(element, Element) or not isinstance(element._neo, Stored):
             raise InvalidValue("what to trace", element, "an object of the source model")
-        found = [
-            (bound, output or next(iter(bound.outputs)))
-            for bound in self.matches(element)
-            if (rule is None or bound.name == rule) and (output is None or output in bound.outputs)
-        ]
+        found = self.matches(element)
+        if rule is not None or output is not None:
+            found = tuple(
+                bound
+                for bound in found
+                if (rule is None or bound.name == rule) and (output is None or output in bound.outputs)
+            )
         if len(found) == 1:
-            bound, name = found[0]
+            bound = found[0]
+            name = output or next(iter(bound.outputs))
             if bound.rule.mode == "grouped":
                 return Target(self.group_oid(bound, name, self.key(bound, element)), bound.outputs[name])
-            return Target(self._plan.oid(bound.name, name, element._neo.oid), bound.outputs[name])
+            return self._target(bound, name, element._neo)
         if not found and default is not _MISSING:
             return default
         asked = f"output {output} of {rule or 'a rule'}" if output else f"rule {rule}" if rule else "a rule"
-        rules = ", ".join(bound.name for bound, _ in found)
+        rules = ", ".join(bound.name for bound in found)
         reason = f"several match: {rules}; name rule=" if found else "none matches it, or has that; give default="
         raise InvalidValue(f"the trace of {_told(element)} to {asked}", reason, "one")
+
+    def _target(self, bound: BoundRule, output: str, source: Stored) -> Target:
+        """What a rule makes of one object."""
+        found = self._targets.get((bound, output, source))
+        if found is None:
+            if len(self._targets) >= _REMEMBERED:
+                self._targets.clear()
+            found = Target(self._plan.oid(bound.name, output, source.oid), bound.outputs[output])
+            self._targets[bound, output, source] = found
+        return found
 
     def group_oid(self, bound: BoundRule, output: str, key: str) -> str:
         """The id of what a grouped rule makes of a key."""
@@ -171,7 +195,7 @@ class Applying:
             made = [Target(self._plan.oid(rule.name, name, oid), kind) for name, kind in bound.outputs.items()]
             self._uniques[f"{rule.name}\0{oid}"] = made[0]  # before its body, which may lead here again
             caller, self._caller = self._caller, _Caller(rule.name, oid, shared=True)
-            self._fill(bound, element, oid, lambda output: self._plan.oid(rule.name, output, oid))
+            self._fill(bound, element, oid, [one._oid for one in made])
             self._caller = caller
             application.shared.update(one._oid for one in made)
             return made[0]
@@ -179,55 +203,60 @@ class Applying:
         caller.calls += 1
         at = f"{oid}\0{caller.rule}\0{caller.source}\0{caller.calls}"
         shard = self._plan.oid(rule.name, "", caller.source)[:4]
-        drafts = self._fill(bound, element, oid, lambda output: self._plan.oid(rule.name, output, at, shard=shard))
+        oids = [self._plan.oid(rule.name, output, at, shard=shard) for output in bound.outputs]
+        drafts = self._fill(bound, element, oid, oids)
         if caller.shared:
             application.shared.update(draft._oid for draft in drafts)
         return drafts[0]
 
     def helped(self, helper: Helper, element: Any) -> Any:
         """What a helper answers for an object."""
-        oid = _identified(element, helper)
-        return self._remembered((helper.name, oid), lambda: helper.function(element))
+        state = getattr(element, "_neo", None)
+        if not isinstance(state, Stored):
+            raise InvalidValue(f"the argument of {helper.name}", element, "an object of the source model")
+        return self._answered(helper, state, helper.function)
 
     def constant(self, name: str) -> Any:
-        self._reads.note(f"!{name}", "")
+        self._reads.noted.add((_constant(name), ""))
         return self._constants[name]
 
     # how
 
-    def _remembered(self, key: tuple[str, str], ask: Any) -> Any:
-        """An answer, and that what it was made of has been read for whoever asks."""
-        known = self._answers.get(key)
+    def _answered(self, asked: Helper | None, state: Stored, ask: Callable[[Any], Any]) -> Any:
+        """What a helper answers for an object, or, of none, which rules match it; and that what the answer was made of
+        has been read for whoever asks. It is asked once."""
+        known = self._answers.get((asked, state))
         if known is None:
-            noted: dict[str, set[str]] = {}
+            noted: Noted = set()
             with self._reads.into(noted):
-                answer = ask()
+                answer = ask(state())
             if len(self._answers) >= _REMEMBERED:
                 self._answers.clear()
-            known = self._answers[key] = answer, noted
-        self._reads.add(known[1])
+            known = self._answers[asked, state] = answer, noted
+        self._reads.noted |= known[1]
         return known[0]
 
 
-class Failing:
-    """Tells of what goes wrong in the block with the rule, the source and the feature."""
+@attrs.frozen
+class _ConstantRead:
+    """A constant, as what was read."""
 
-    __slots__ = ("_bound", "_element", "_part")
+    oid: str
 
-    def __init__(self, bound: BoundRule, element: Any, part: str | None = None) -> None:
-        self._bound, self._element, self._part = bound, element, part
 
-    def __enter__(self) -> None:
-        pass
+@cache
+def _constant(name: str) -> _ConstantRead:
+    return _ConstantRead(f"!{name}")
 
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if error is None or not isinstance(error, Exception) or isinstance(error, RuleFailed):
-            return
-        if isinstance(error, Conflict | StoreUnavailable | OutcomeUnknown | BatchExpired):
-            return  # of the store, not of the rule
-        part = self._part or next(_assigned(self._bound.rule, error), "its body")
-        reason = str(error) if isinstance(error, NeomodelError) else f"{type(error).__name__}: {error}"
-        raise RuleFailed(self._bound.name, _told(self._element), part, reason) from error
+
+def tell_of(error: Exception, bound: BoundRule, element: Any, part: str | None = None) -> None:
+    """Raise `RuleFailed` with the rule, the source and the feature of what went wrong in a rule, unless it tells all
+    that, or is of the store."""
+    if isinstance(error, RuleFailed | Conflict | StoreUnavailable | OutcomeUnknown | BatchExpired):
+        return
+    part = part or next(_assigned(bound.rule, error), "its body")
+    reason = str(error) if isinstance(error, NeomodelError) else f"{type(error).__name__}: {error}"
+    raise RuleFailed(bound.name, _told(element), part, reason) from error
 
 
 def _assigned(rule: Rule, error: Exception) -> Iterator[str]:

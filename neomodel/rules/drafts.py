@@ -23,8 +23,8 @@ class Target:
     _kind: EClass
 
     def __init__(self, oid: str, kind: EClass) -> None:
-        object.__setattr__(self, "_oid", oid)
-        object.__setattr__(self, "_kind", kind)
+        _set_oid(self, oid)
+        _set_kind(self, kind)
 
     def __repr__(self) -> str:
         return f"<{self._kind} {self._oid}, made by a rule>"
@@ -51,14 +51,13 @@ class Draft(Target):
     """An output of the rule that is being applied. Features are assigned, and can be read once they are; collections as
     tuples, since nothing is added to them one by one."""
 
-    __slots__ = ("_order", "_values")
-    _order: str
+    __slots__ = ("_values",)
     _values: dict[str, Any]
 
-    def __init__(self, oid: str, kind: EClass, order: str) -> None:
-        super().__init__(oid, kind)
-        object.__setattr__(self, "_order", order)
-        object.__setattr__(self, "_values", {})
+    def __init__(self, oid: str, kind: EClass) -> None:
+        _set_oid(self, oid)
+        _set_kind(self, kind)
+        _set_values(self, {})
 
     def __getattr__(self, name: str) -> Any:
         feature = self._kind.feature(name)
@@ -71,6 +70,12 @@ class Draft(Target):
         if feature.timeline or feature.computed or not feature.kept:
             raise InvalidValue(str(feature), value, "a feature that is kept in the store, and no timeline")
         self._values[name] = _collected(feature, value) if feature.many else _taken(feature, value)
+
+
+# past `__setattr__`, which is for features
+_set_oid = Target.__dict__["_oid"].__set__
+_set_kind = Target.__dict__["_kind"].__set__
+_set_values = Draft.__dict__["_values"].__set__
 
 
 def _collected(feature: EFeature, values: Any) -> list[Any]:

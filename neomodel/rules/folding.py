@@ -87,8 +87,11 @@ class Result:
     @property
     def lies(self) -> Place:
         """Where it lies; `InvalidValue` if that is in two places, or in itself. Longer circles no row can tell."""
-        places = {(by, name) for (feature, by), name in self.come.items() if feature == PLACE}
-        places.update(place for place in (self.place, self.second) if place is not None)
+        if not self.come and self.second is None:
+            places = set() if self.place is None else {self.place}
+        else:
+            places = {(by, name) for (feature, by), name in self.come.items() if feature == PLACE}
+            places.update(place for place in (self.place, self.second) if place is not None)
         if len(places) > 1:
             told = " and ".join(f"{feature} of {container}" for container, feature in sorted(places))
             raise InvalidValue(f"the container of {self.kind} {self.oid}", told, "one")
@@ -138,7 +141,7 @@ class Result:
         return values.pop() if values else own
 
 
-def drafted(draft: Draft, version: bytes, trace: bytes, refer: Any) -> tuple[Result, list[Contribution]]:
+def drafted(draft: Draft, version: bytes, trace: bytes, order: str, refer: Any) -> tuple[Result, list[Contribution]]:
     """The result that a draft will be, and what it contributes to others."""
     own: dict[str, Any] = {}
     cells: dict[bytes, bytes | None] = {}
@@ -160,7 +163,7 @@ def drafted(draft: Draft, version: bytes, trace: bytes, refer: Any) -> tuple[Res
             extents |= more
         else:
             cells[feature.column] = encode_inline(feature, held)
-    result = Result(oid, kind, version, trace, draft._order, own, _without_none(cells), extents, place, second=second)
+    result = Result(oid, kind, version, trace, order, own, _without_none(cells), extents, place, second=second)
     return result, list(contributed_by(result))
 
 

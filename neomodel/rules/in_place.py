@@ -13,7 +13,7 @@ from neomodel.errors import InvalidValue, ObjectNotFound
 from neomodel.metamodel import ANYTHING
 from neomodel.model import Model
 from neomodel.prefilling import prefilled
-from neomodel.rules.applying import Failing
+from neomodel.rules.applying import tell_of
 from neomodel.rules.definition import Transformation
 from neomodel.rules.plan import BoundRule, Plan
 from neomodel.rules.running import bound
@@ -85,11 +85,17 @@ def _repaired(one: BoundRule, element: Any) -> bool:
         return False
     if not _holds(one, element):
         return False
-    with Failing(one, element):
+    try:
         one.rule.function(element)
+    except Exception as error:
+        tell_of(error, one, element)
+        raise
     return True
 
 
 def _holds(one: BoundRule, element: Any) -> bool:
-    with Failing(one, element, "its guard"):
+    try:
         return one.rule.guard is None or bool(one.rule.guard(element))
+    except Exception as error:
+        tell_of(error, one, element, "its guard")
+        raise

@@ -6,20 +6,24 @@ results of other parts is handed on in messages, to be settled when all parts ar
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import attrs
 
 from neomodel import ids, layout
 from neomodel.errors import RuleFailed
+from neomodel.garbage import undisturbed
 from neomodel.long_cells import MANY, in_parts
 from neomodel.metamodel import ANYTHING
 from neomodel.model import Model
 from neomodel.prefilling import prefilled
 from neomodel.rules.applying import Application, Applying
+from neomodel.rules.current import applied_by
 from neomodel.rules.folding import MAKER, ROOT, Contribution, Result, drafted
 from neomodel.rules.plan import BoundRule, Plan
-from neomodel.rules.reads import EXISTENCE, WatchedModel
+from neomodel.rules.reads import EXISTENCE, Noted, WatchedModel, by_id
+from neomodel.states import Stored
 from neomodel.stores import Mutation
 
 WINDOW = 20_000
@@ -110,20 +114,21 @@ class Part:
         """Apply the rules that match to all objects in a range; what is left to settle."""
         began = time.monotonic()
         tally = self.tally
-        for element in prefilled(self._source, ANYTHING, start, stop, rows=rows):
-            tally.elements += 1
-            if progress is not None and tally.elements % 1000 == 0:
-                progress(1000)
-            try:
-                yield from self._applied(element, element._neo.oid)
-            except RuleFailed as failure:
-                if self._failed(failure):
-                    return
-            if len(self._results) >= WINDOW:
-                yield from self._flush()
-        if progress is not None:
-            progress(tally.elements % 1000)
-        yield from self._end()
+        with undisturbed():
+            for element in prefilled(self._source, ANYTHING, start, stop, rows=rows):
+                tally.elements += 1
+                if progress is not None and tally.elements % 1000 == 0:
+                    progress(1000)
+                try:
+                    yield from self._applied(element, element._neo.oid)
+                except RuleFailed as failure:
+                    if self._failed(failure):
+                        return
+                if len(self._results) >= WINDOW:
+                    yield from self._flush()
+            if progress is not None:
+                progress(tally.elements % 1000)
+            yield from self._end()
         tally.seconds = time.monotonic() - began
 
     def apply_groups(self, groups: Iterable[tuple[str, str, list[str]]]) -> Iterator[Message]:
@@ -144,13 +149,15 @@ class Part:
     def matched(self, element: Any) -> list[tuple[BoundRule, str]]:
         """The rules that match an object, each with the source that it is, or belongs to. What was read to find that
         out is noted as read for the object itself."""
-        self._source.reads.taken()
-        oid = element._neo.oid
-        found = [
-            (bound, group(self._applying.key(bound, element)) if bound.rule.mode == "grouped" else oid)
-            for bound in self._applying.matches(element)
-        ]
-        self._guarded = self._source.reads.taken()
+        noted: Noted = set()
+        own = element._neo
+        oid = own.oid
+        with self._source.reads.into(noted), applied_by(self._applying):
+            found = [
+                (bound, group(self._applying.key(bound, element)) if bound.rule.mode == "grouped" else oid)
+                for bound in self._applying.matches(element)
+            ]
+        self._guarded = by_id(noted, own)
         if self._recording:
             self._note(b"\0" + MATCHING + oid.encode(), oid, self._guarded)
         return found
@@ -161,7 +168,9 @@ class Part:
         made = self.tally.applications
         made[bound.name] = made.get(bound.name, 0) + 1
         for draft, origin in zip(application.drafts, application.origins, strict=True):
-            result, contributions = drafted(draft, self._version, trace_cell(*origin), self._refer)
+            maker, output, of = origin
+            order = maker.order(of, output)
+            result, contributions = drafted(draft, self._version, trace_cell(*origin), order, self._refer)
             self._results[result.oid] = result
             if result.oid in application.shared:
                 self._shared.add(result.oid)
@@ -169,7 +178,7 @@ class Part:
             for one in contributions:
                 self._pending.setdefault(one.target, []).append(one)
         if self._recording:
-            self._note_reads(application)
+            self._note_reads(application, None if bound.rule.mode == "grouped" else element._neo)
 
     def taken(self) -> tuple[dict[str, Result], list[Contribution]]:
         """What is held: results by id, and what they contribute, to one another as well."""
@@ -196,24 +205,28 @@ class Part:
             else:
                 self.take(bound, element, source)
 
-    def _note_reads(self, application: Application) -> None:
+    def _note_reads(self, application: Application, element: Stored | None) -> None:
         own = application.source
-        reads = {  # what it takes to match is noted already, and whoever reads something reads that it is there
-            oid: names
-            for oid, names in application.reads.items()
-            if own[:1] == GROUP or oid not in self._guarded or not names - EXISTENCE <= self._guarded[oid]
-        }
+        reads = by_id(application.reads, element)
+        if element is not None:
+            guarded = self._guarded  # which is noted already; and who reads something reads that it is there
+            reads = {
+                oid: names
+                for oid, names in reads.items()
+                if oid not in guarded or not names - EXISTENCE <= guarded[oid]
+            }
         self._note(f"{application.bound.name}\0{own}".encode(), own, reads)
-        origins = zip(application.drafts, application.origins, strict=True)
-        lazy = [draft._oid for draft, origin in origins if origin[0] is not application.bound]
-        if lazy:
+        if len(application.drafts) > len(application.bound.outputs):
+            origins = zip(application.drafts, application.origins, strict=True)
+            lazy = [draft._oid for draft, origin in origins if origin[0] is not application.bound]
             made = MADE + application.bound.name.encode()
             self._readers.setdefault(own, {})[made] = ",".join(lazy).encode()
 
     def _note(self, reader: bytes, own: str, reads: dict[str, set[str]]) -> None:
         for oid, names in reads.items():
             if oid != own:
-                self._readers.setdefault(oid, {})[READER + reader] = ",".join(sorted(names - EXISTENCE)).encode()
+                told = b"" if names == EXISTENCE else ",".join(sorted(names - EXISTENCE)).encode()
+                self._readers.setdefault(oid, {})[READER + reader] = told
 
     def _refer(self, element: Any) -> str:
         state = element._neo
@@ -233,7 +246,7 @@ class Part:
             if result.lies == ROOT:
                 yield Unplaced(oid, result.order)
         mutations += (Mutation(oid.encode(), cells) for oid, cells in self._readers.items())
-        mutations.sort(key=lambda mutation: mutation.key)
+        mutations.sort(key=_KEY)
         if mutations and self._may_write():
             self._target.put(mutations)
         self.tally.results += len(self._results.keys() - self._shared)
@@ -247,6 +260,8 @@ class Part:
         self._pending = {}
         self._shared = set()
 
+
+_KEY = attrgetter("key")
 
 GROUP = "="
 """What the source of a grouped rule begins with; then comes the key."""

@@ -28,6 +28,10 @@ class BoundRule:
     lineage: tuple[Rule, ...] = attrs.field(init=False)
     guards: tuple[Callable[[Any], Any], ...] = attrs.field(init=False)
     """Of all its lineage; each is asked for every object of the class."""
+    places: dict[str, str] = attrs.field(init=False)
+    """Of each output: which one it is."""
+    bodies: tuple[tuple[Callable[..., Any], tuple[int, ...]], ...] = attrs.field(init=False)
+    """Of all its lineage: what is called, and with which outputs."""
 
     @name.default
     def _name(self) -> str:
@@ -41,13 +45,22 @@ class BoundRule:
     def _guards(self) -> tuple[Callable[[Any], Any], ...]:
         return tuple(one.guard for one in self.lineage if one.guard is not None)
 
+    @bodies.default
+    def _bodies(self) -> tuple[tuple[Callable[..., Any], tuple[int, ...]], ...]:
+        names = [*self.outputs]
+        return tuple((one.function, tuple(names.index(output.name) for output in one.outputs)) for one in self.lineage)
+
+    @places.default
+    def _places(self) -> dict[str, str]:
+        return {name: f"{number:02}" for number, name in enumerate(self.outputs)}
+
     def takes(self, kind: EClass) -> bool:
         """Whether objects of a class may be sources."""
         return self.source.type_name == ANYTHING or self.source.type_name in kind.names
 
     def order(self, source: str, output: str) -> str:
         """What results are sorted by, where nobody says in which order they come: by rule, source and output."""
-        return f"{self.number:03}/{source}/{[*self.outputs].index(output):02}"
+        return f"{self.number:03}/{source}/{self.places[output]}"
 
 
 class Plan:

@@ -1,9 +1,13 @@
 """What rules read: a model whose objects note each feature that is asked of them."""
 
-from typing import TYPE_CHECKING, Any
+from collections import deque
+from typing import TYPE_CHECKING, Any, Protocol
 
+from neomodel.cohorts import Page
 from neomodel.kinds import EClass, EFeature
 from neomodel.model import Model
+from neomodel.objects import Element
+from neomodel.packed import Kept
 from neomodel.states import Stored
 
 if TYPE_CHECKING:
@@ -15,35 +19,42 @@ CLASS = ""
 """Noted in place of a feature: that there is an object, and of which class."""
 EXISTENCE = frozenset({CLASS})
 
+_HELD = 50_000  # objects
+
+
+class Readable(Protocol):
+    """What can be read: an object of the source model, or a constant."""
+
+    @property
+    def oid(self) -> str: ...
+
+
+Noted = set[tuple[Readable, str]]
+"""What was read: the states of objects, each with the name of a feature."""
+
+
+def by_id(noted: Noted, own: Readable | None) -> dict[str, set[str]]:
+    """Names of features by the ids of those of which they were read, but for one."""
+    found: dict[str, set[str]] = {}
+    for one, name in noted:
+        if one is own:
+            continue
+        oid = one.oid
+        names = found.get(oid)
+        if names is None:
+            found[oid] = {name}
+        else:
+            names.add(name)
+    return found
+
 
 class Reads:
-    """Where it is noted what is read: names of features, by the ids of objects."""
+    """Where it is noted what is read."""
 
     def __init__(self) -> None:
-        self._noted: dict[str, set[str]] = {}
+        self.noted: Noted = set()
 
-    def note(self, oid: str, name: str) -> None:
-        found = self._noted.get(oid)
-        if found is None:
-            self._noted[oid] = {name}
-        else:
-            found.add(name)
-
-    def add(self, noted: dict[str, set[str]]) -> None:
-        """Note what was read before, and is used again."""
-        for oid, names in noted.items():
-            found = self._noted.get(oid)
-            if found is None:
-                self._noted[oid] = set(names)
-            else:
-                found |= names
-
-    def taken(self) -> dict[str, set[str]]:
-        """What was noted since this was asked for last."""
-        noted, self._noted = self._noted, {}
-        return noted
-
-    def into(self, noted: dict[str, set[str]]) -> "_Into":
+    def into(self, noted: Noted) -> "_Into":
         """Note what is read in the block here."""
         return _Into(self, noted)
 
@@ -53,47 +64,60 @@ class _Into:
 
     __slots__ = ("_before", "_noted", "_reads")
 
-    def __init__(self, reads: Reads, noted: dict[str, set[str]]) -> None:
+    def __init__(self, reads: Reads, noted: Noted) -> None:
         self._reads, self._noted = reads, noted
 
     def __enter__(self) -> None:
-        self._before, self._reads._noted = self._reads._noted, self._noted
+        self._before, self._reads.noted = self._reads.noted, self._noted
 
     def __exit__(self, *error: object) -> None:
-        self._reads._noted = self._before
+        self._reads.noted = self._before
 
 
 class Watched(Stored):
     """The state of an object of such a model."""
 
     __slots__ = ()
-    model: "WatchedModel"
+    page: Any
+
+    def known(self) -> Kept:
+        return self.kept if self.kept is not None else Stored.known(self)  # as of a time: it stays as it is
 
     @property
     def kind(self) -> EClass:
-        self.model.reads.note(self.oid, CLASS)
-        return super().kind
+        self.page.model.reads.noted.add((self, CLASS))
+        return _kind(self)  # type: ignore[no-any-return]
 
     def raw(self, feature: EFeature) -> Any:
-        self.model.reads.note(self.oid, feature.name)
-        return super().raw(feature)
+        self.page.model.reads.noted.add((self, feature.name))
+        return Stored.raw(self, feature)
 
     @property
     def place(self) -> Any:
-        self.model.reads.note(self.oid, PLACE)
+        self.page.model.reads.noted.add((self, PLACE))
         return super().place
 
     @property
     def container(self) -> Any:
-        self.model.reads.note(self.oid, PLACE)
+        self.page.model.reads.noted.add((self, PLACE))
         return super().container
 
 
+_kind: Any = Stored.kind.fget  # type: ignore[attr-defined]
+
+
 class WatchedModel(Model):
-    """A model as of a time that notes what is read of its objects."""
+    """A model as of a time that notes what is read of its objects. It holds those that were met last, as rules come
+    to them by several ways."""
 
     state = Watched
 
     def __init__(self, repository: "Repository", name: str, as_of: int | None, *, unstable: bool = False) -> None:
         self.reads = Reads()
+        self._held: deque[Element] = deque(maxlen=_HELD)
         super().__init__(repository, name, as_of, unstable=unstable)
+
+    def meet(self, oid: str, page: Page, kind: EClass | None = None) -> Element:
+        made = super().meet(oid, page, kind)
+        self._held.append(made)
+        return made
