@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import attrs
-from pyspark import AccumulatorParam
+from pyspark import Accumulator, AccumulatorParam
 from pyspark.sql import SparkSession
 
 from neomodel.errors import RuleFailed
@@ -74,7 +74,7 @@ class SparkEngine:
             grouped = groups.mapPartitions(lambda some: work.apply_groups(some, tallies.add))
             messages = messages.union(grouped)
         keyed = messages.flatMap(_concern).groupByKey(len(starts) + 1, lambda oid: bisect_right(starts, oid.encode()))
-        with _Telling(task.progress, lambda: sum(one.elements for one in tallies.value.values())):
+        with _Telling(task.progress, tallies, len(parts)):
             settled = keyed.mapPartitions(work.settle).collect()
         found = [tallies.value[key] for key in sorted(tallies.value)]
         failures = [failure for tally in found for failure in tally.failures]
@@ -225,9 +225,10 @@ class _Merged(AccumulatorParam[dict[tuple[str, str], Tally]]):
 class _Telling:
     """Tells how far tasks are while the block runs."""
 
-    def __init__(self, progress: Callable[[int], Any] | None, count: Callable[[], int]) -> None:
-        self._progress, self._count = progress, count
-        self._told = 0
+    def __init__(
+        self, progress: Callable[[int, float], Any] | None, tallies: "Accumulator[dict[Any, Tally]]", parts: int
+    ) -> None:
+        self._progress, self._tallies, self._parts = progress, tallies, parts
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="neomodel-progress", daemon=True)
 
@@ -247,9 +248,8 @@ class _Telling:
 
     def _tell(self) -> None:
         assert self._progress is not None
-        now = self._count()
-        self._progress(now - self._told)
-        self._told = now
+        done = [*self._tallies.value.values()]  # grouped rules have parts of their own, after all others
+        self._progress(sum(one.elements for one in done), min(1.0, len(done) / self._parts))
 
 
 __all__ = ["SparkEngine", "transform"]

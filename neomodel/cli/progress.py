@@ -22,19 +22,19 @@ def counter(what: str) -> Iterator[Callable[[int], None]]:
 
 
 @contextmanager
-def shares(what: str, unit: str) -> Iterator[Callable[[int, float], None]]:
-    """Shows how many units are done, how many in a second, and which share of all. On a terminal a bar; elsewhere a
-    line on stderr every ten seconds."""
+def shares(what: str, unit: str, regions: int | None = None) -> Iterator[Callable[[int, float], None]]:
+    """Shows how many units are done, how many in a second, and which share of all; if that is one of regions, how many
+    of these. On a terminal a bar; elsewhere a line on stderr every ten seconds."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     if not sys.stderr.isatty():
-        yield _lines(what, unit)
+        yield _lines(what, unit, regions)
         return
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.percentage:>3.0f}% {task.fields[said]}"),
+        TextColumn("{task.fields[said]}"),
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
@@ -42,7 +42,8 @@ def shares(what: str, unit: str) -> Iterator[Callable[[int, float], None]]:
 
         def advance(done: int, share: float) -> None:
             rate = done / max(time.monotonic() - began, 0.001)
-            progress.update(task, completed=share, said=f"{done:,} {unit}, {rate:,.0f}/s")
+            said = f"{_share(share, regions)}{done:,} {unit}, {rate:,.0f}/s"
+            progress.update(task, completed=share, said=said)
 
         yield advance
 
@@ -68,7 +69,13 @@ def pace(what: str, unit: str) -> Iterator[Callable[[int], None]]:
         yield advance
 
 
-def _lines(what: str, unit: str) -> Callable[[int, float | None], None]:
+def _share(share: float | None, regions: int | None) -> str:
+    if share is None:
+        return ""
+    return f"{share:.0%}, " if regions is None else f"{round(share * regions)} of {regions} regions, "
+
+
+def _lines(what: str, unit: str, regions: int | None = None) -> Callable[[int, float | None], None]:
     began = said = time.monotonic()
 
     def advance(done: int, share: float | None) -> None:
@@ -76,7 +83,10 @@ def _lines(what: str, unit: str) -> Callable[[int, float | None], None]:
         now = time.monotonic()
         if now - said >= _EVERY:
             said = now
-            told = "" if share is None else f"{share:.0%}, "
-            print(f"{what}: {told}{done:,} {unit}, {done / (now - began):,.0f}/s", file=sys.stderr, flush=True)
+            print(
+                f"{what}: {_share(share, regions)}{done:,} {unit}, {done / (now - began):,.0f}/s",
+                file=sys.stderr,
+                flush=True,
+            )
 
     return advance

@@ -15,7 +15,7 @@ import neomodel as nm
 from neomodel.cli.frame import AsJson, Refused, StoreUrl
 from neomodel.cli.grid import print_grid
 from neomodel.cli.models import check_there
-from neomodel.cli.progress import pace
+from neomodel.cli.progress import shares
 from neomodel.declare import DECLARED
 from neomodel.repository import connect
 
@@ -62,9 +62,8 @@ def transform(
         check_there(repository, source)
         _register(rules, repository)
         regions = len(repository.store.table(source).regions())
-        what = f"transforming {source} in {regions} {'part' if regions == 1 else 'parts'}"
-        with pace(what, "objects") as advance:
-            run = _run(rules, repository.open(source), target, engine, incremental, _summing(advance))
+        with shares(f"transforming {source}", "objects", regions) as progress:
+            run = _run(rules, repository.open(source), target, engine, incremental, progress)
     if as_json:
         print(json.dumps({**attrs.asdict(run), "remote_share": _share(run)}))
     else:
@@ -77,7 +76,7 @@ def _run(
     target: str,
     engine: Engine,
     incremental: bool,
-    progress: Callable[[int], None],
+    progress: Callable[[int, float], None],
 ) -> nm.Run:
     """The run that is asked for."""
     if incremental and engine is Engine.spark:
@@ -130,18 +129,6 @@ def _register(rules: nm.Transformation, repository: nm.Repository) -> None:
 
 
 # telling
-
-
-def _summing(advance: Callable[[int], None]) -> Callable[[int], None]:
-    """What is told how many more there are, for what wants to know how many that are."""
-    done = 0
-
-    def progress(more: int) -> None:
-        nonlocal done
-        done += more
-        advance(done)
-
-    return progress
 
 
 def _share(run: nm.Run) -> float | None:

@@ -54,7 +54,7 @@ class Task:
     patience: int
     """How many failures are told of, of each part; 0: the first one is raised."""
     recording: bool
-    progress: Callable[[int], Any] | None = None
+    progress: Callable[[int, float], Any] | None = None
 
     def part(self, source: WatchedModel | None = None) -> Part:
         """What applies the rules to a part of the source, read by a model of its own."""
@@ -80,7 +80,7 @@ def transform(
     token: str | None = None,
     on_error: str = "raise",
     incremental: bool = True,
-    progress: Callable[[int], Any] | None = None,
+    progress: Callable[[int, float], Any] | None = None,
     engine: Engine | None = None,
 ) -> Run:
     """Make a new model of another one by the rules of a transformation; returns what was done.
@@ -89,7 +89,8 @@ def transform(
     of it. With the `token` of a run the same rows are made again. The first rule that fails ends the run with
     `RuleFailed`; with ``on_error="collect"`` all are applied, the answer tells of all failures, and if there are any
     there is no model. `incremental`: it is written down what each application of a rule read, so that a later run can
-    be done again for what has changed. `progress` is called with numbers of objects that were looked at.
+    be done again for what has changed. `progress` is called now and then with the number of objects that were looked
+    at, and the share of the source's regions that are done.
     """
     if on_error not in ("raise", "collect"):
         raise InvalidValue("on_error", on_error, "'raise' or 'collect'")
@@ -162,13 +163,23 @@ def in_process(task: Task) -> Outcome:
             else:
                 gathered.setdefault(one.target, []).append(one)
 
-    tallies = []
-    for region in task.source.table.regions():
+    tallies: list[Tally] = []
+    regions = task.source.table.regions()
+    seen = 0
+
+    def look(more: int) -> None:
+        nonlocal seen
+        seen += more
+        if task.progress is not None:
+            task.progress(seen, len(tallies) / len(regions))
+
+    for region in regions:
         part = task.part()
         part.tally.start = region.start.decode(errors="backslashreplace")
         part.tally.stop = None if region.stop is None else region.stop.decode(errors="backslashreplace")
-        gather(part.apply(region.start, region.stop, progress=task.progress))
+        gather(part.apply(region.start, region.stop, progress=look))
         tallies.append(part.tally)
+        look(0)
     if groups:
         part = task.part()
         gather(part.apply_groups((rule, key, oids) for (rule, key), oids in sorted(groups.items())))

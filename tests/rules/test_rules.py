@@ -385,3 +385,14 @@ def test_a_class_that_is_not_registered_is_refused_with_what_comes_near(source: 
     with pytest.raises(nm.InvalidValue, match=r"rule thing of Wrong.*src\.Noed"):
         nm.transform(wrong, source, "out")
     assert source.repository.models() == ["in"]
+
+
+def test_it_is_told_how_many_objects_were_looked_at_and_how_many_regions_are_done(source: nm.Model) -> None:
+    told: list[tuple[int, float]] = []
+    cuts = [b"a1", b"top"]  # one object, three, and one
+
+    nm.transform(things(), source, "out", engine=cut_at(cuts), progress=lambda *now: told.append(now))
+
+    assert told == sorted(told)
+    assert {(1, 1 / 3), (4, 2 / 3)} <= set(told)
+    assert told[-1] == (5, 1.0)
