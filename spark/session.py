@@ -9,4 +9,5 @@ from pyspark.sql import SparkSession
 def session(what: str) -> SparkSession:
     """The one that there is, or a new one of that name, as its environment configures it."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # where neomodel is; Spark would take any python3
-    return SparkSession.builder.appName(what).getOrCreate()
+    builder = SparkSession.builder.appName(what).config("spark.ui.showConsoleProgress", "false")  # commands tell better
+    return builder.getOrCreate()

@@ -61,35 +61,31 @@ def transform(
     with connect(store, create=False) as repository:
         check_there(repository, source)
         _register(rules, repository)
+        do = _runner(rules, repository.open(source), target, engine, incremental)
         regions = len(repository.store.table(source).regions())
         with shares(f"transforming {source}", "objects", regions) as progress:
-            run = _run(rules, repository.open(source), target, engine, incremental, progress)
+            run = do(progress)
     if as_json:
         print(json.dumps({**attrs.asdict(run), "remote_share": _share(run)}))
     else:
         _print(run, source)
 
 
-def _run(
-    rules: nm.Transformation,
-    source: nm.Model,
-    target: str,
-    engine: Engine,
-    incremental: bool,
-    progress: Callable[[int, float], None],
-) -> nm.Run:
-    """The run that is asked for."""
+def _runner(
+    rules: nm.Transformation, source: nm.Model, target: str, engine: Engine, incremental: bool
+) -> Callable[[Callable[[int, float], None]], nm.Run]:
+    """What does the run that is asked for, and tells how far it is. A Spark has been started, and has said what it has
+    to say."""
     if incremental and engine is Engine.spark:
         raise Refused("what has changed is done again in this process; leave --engine spark or --incremental out")
     if incremental:
-        return nm.retransform(rules, source, target)
-    if engine is Engine.spark:
-        import spark
+        return lambda _: nm.retransform(rules, source, target)
+    if engine is Engine.local:
+        return lambda progress: nm.transform(rules, source, target, progress=progress)
+    import spark
 
-        return spark.transform(
-            spark.session(f"neomodel transform {rules.name}"), rules, source, target, progress=progress
-        )
-    return nm.transform(rules, source, target, progress=progress)
+    session = spark.session(f"neomodel transform {rules.name}")
+    return lambda progress: spark.transform(session, rules, source, target, progress=progress)
 
 
 # finding rules
