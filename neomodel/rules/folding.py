@@ -13,7 +13,7 @@ the order; of none (`OWN`), what the object holds by its own account. They are t
 contribute (of the place of an object, only if the object itself says where it lies).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -26,7 +26,7 @@ from neomodel.kinds import EClass, EFeature
 from neomodel.long_cells import Growing, tokens_in
 from neomodel.rules.drafts import Draft, raw
 from neomodel.states import encode_inline
-from neomodel.stores import VERSION, Cells, Row
+from neomodel.stores import VERSION, Row
 from neomodel.trees import LIMITS
 from neomodel.unstored import UNSET
 
@@ -72,26 +72,27 @@ class Result:
     extents: dict[bytes, bytes | None]
     place: Place | None = None
     """Where it lies by its own account."""
-    come: dict[tuple[str, str], str] = attrs.field(factory=dict)
-    """Contributions: their order, by feature and contributor."""
+    come: dict[str, dict[str, str]] = attrs.field(factory=dict)
+    """Contributions: their order, by feature and then by contributor."""
     second: Place | None = None
     """Another place of which it says so itself, or the container that has it already; which is one too many."""
 
     def take(self, contributions: Iterable[Contribution]) -> None:
-        for one in contributions:
-            known = self.come.get((one.feature, one.by), one.order)
-            if one.feature == PLACE and known != one.order:
-                self.second = one.by, known
-            self.come[one.feature, one.by] = one.order
+        for target, feature, by, order in contributions:
+            assert target == self.oid
+            found = self.come.get(feature)
+            if found is None:
+                self.come[feature] = {by: order}
+                continue
+            if feature == PLACE and found.get(by, order) != order:
+                self.second = by, found[by]
+            found[by] = order
 
     @property
     def lies(self) -> Place:
         """Where it lies; `InvalidValue` if that is in two places, or in itself. Longer circles no row can tell."""
-        if not self.come and self.second is None:
-            places = set() if self.place is None else {self.place}
-        else:
-            places = {(by, name) for (feature, by), name in self.come.items() if feature == PLACE}
-            places.update(place for place in (self.place, self.second) if place is not None)
+        places = {*self.come.get(PLACE, {}).items()}
+        places.update(place for place in (self.place, self.second) if place is not None)
         if len(places) > 1:
             told = " and ".join(f"{feature} of {container}" for container, feature in sorted(places))
             raise InvalidValue(f"the container of {self.kind} {self.oid}", told, "one")
@@ -105,31 +106,31 @@ class Result:
         cells = {**self.kind.cells, **self.cells, **layout.placed(*self.lies), VERSION: self.version}
         cells[layout.TRACE] = self.trace
         beside = dict(self.extents)
-        contributed: dict[str, dict[str, str]] = {}
-        for (name, by), order in self.come.items():
-            contributed.setdefault(name, {})[by] = order
         if self.place is not None:
             beside[_cell(PLACE, OWN)] = "\0".join(self.place).encode()
-            beside |= {_cell(PLACE, by): name.encode() for by, name in contributed.get(PLACE, {}).items()}
-        for name in {**self.own, **dict.fromkeys(contributed)}:
+            beside |= {_cell(PLACE, by): name.encode() for by, name in self.come.get(PLACE, {}).items()}
+        for name in dict.fromkeys([*self.own, *self.come]):
+            others = self.come.get(name, {})
             if name == PLACE:
                 continue
             if name == MAKER:
-                beside |= {_cell(MAKER, by): order.encode() for by, order in contributed[MAKER].items()}
+                beside |= {_cell(MAKER, by): order.encode() for by, order in others.items()}
                 continue
             feature = self.kind.features[name]
-            others = contributed.get(name, {})
-            held = self._held(feature, others)
-            own, extents = _encoded(self.oid, feature, held)
+            own, extents = _encoded(self.oid, feature, self._held(feature, others))
             cells |= own
             beside |= extents
+            if not others:
+                continue
             beside |= {_cell(name, by): order.encode() for by, order in others.items()}
-            if others and (account := self.own.get(name, UNSET)) not in (UNSET, []):
+            if (account := self.own.get(name, UNSET)) not in (UNSET, []):
                 beside[_cell(name, OWN)] = codecs.encode_refs(account if feature.many else [account or ""])
         return cells, beside
 
     def _held(self, feature: EFeature, others: Mapping[str, str]) -> Any:
         own = self.own.get(feature.name, [] if feature.many else UNSET)
+        if not others:
+            return own
         if feature.many:
             known = set(own)
             found = [*own, *sorted((by for by in others if by not in known), key=lambda by: (others[by], by))]
@@ -151,39 +152,42 @@ def drafted(draft: Draft, version: bytes, trace: bytes, order: str, refer: Any) 
     for name, value in draft._values.items():
         feature = kind.features[name]
         held = raw(feature, value, refer)
-        if feature.reference and feature.container:
+        if not feature.reference and not feature.many:
+            if (cell := encode_inline(feature, held)) is not None:
+                cells[feature.column] = cell
+        elif feature.reference and feature.container:
             if held not in (UNSET, None):
                 assert feature.eOpposite is not None
                 place, second = (held, feature.eOpposite.name), place
         elif feature.reference and (feature.containment or feature.eOpposite is not None):
             own[name] = held
-        elif feature.many:
+        else:
             inline, more = _encoded(oid, feature, held)
             cells |= inline
             extents |= more
-        else:
-            cells[feature.column] = encode_inline(feature, held)
-    result = Result(oid, kind, version, trace, order, own, _without_none(cells), extents, place, second=second)
-    return result, list(contributed_by(result))
+    result = Result(oid, kind, version, trace, order, own, cells, extents, place, second=second)
+    return result, contributed_by(result)
 
 
-def contributed_by(result: Result) -> Iterator[Contribution]:
+def contributed_by(result: Result) -> list[Contribution]:
     """What a result contributes to others, by its own account."""
+    found: list[Contribution] = []
     for name, held in result.own.items():
         feature = result.kind.features[name]
         targets = held if feature.many else [] if held in (UNSET, None) else [held]
         if feature.containment:
-            yield from (Contribution(target, PLACE, result.oid, name) for target in targets)
+            found += [Contribution(target, PLACE, result.oid, name) for target in targets]
         elif feature.eOpposite is not None:
             opposite = feature.eOpposite.name
-            yield from (Contribution(target, opposite, result.oid, result.order) for target in targets)
+            found += [Contribution(target, opposite, result.oid, result.order) for target in targets]
     if result.place is not None:
-        yield Contribution(result.place[0], result.place[1], result.oid, result.order)
+        found.append(Contribution(result.place[0], result.place[1], result.oid, result.order))
+    return found
 
 
 def unfolded(oid: str, kind: EClass, row: Row, beside: Mapping[bytes, bytes], order: str) -> Result:
     """The result that a row was made of; `beside` are its cells of contributions and of long collections."""
-    come: dict[tuple[str, str], str] = {}
+    come: dict[str, dict[str, str]] = {}
     accounts: dict[str, bytes] = {}
     for column, value in beside.items():
         if column.startswith(_CELLS):
@@ -191,11 +195,10 @@ def unfolded(oid: str, kind: EClass, row: Row, beside: Mapping[bytes, bytes], or
             if by == OWN:
                 accounts[name] = value
             else:
-                come[name, by] = value.decode()
+                come.setdefault(name, {})[by] = value.decode()
     own: dict[str, Any] = {}
     cells: dict[bytes, bytes | None] = dict(row)
     extents: dict[bytes, bytes | None] = {c: v for c, v in beside.items() if not c.startswith(_CELLS)}
-    contributed = {name for name, _ in come}
     for feature in kind.features.values():
         if feature.reference and feature.stored and (feature.containment or feature.eOpposite is not None):
             cell = cells.pop(feature.column, None)
@@ -204,7 +207,7 @@ def unfolded(oid: str, kind: EClass, row: Row, beside: Mapping[bytes, bytes], or
             if feature.name in accounts:
                 account = codecs.decode_refs(accounts[feature.name])
                 own[feature.name] = account if feature.many else account[0] or None
-            elif cell is not None and feature.name not in contributed:
+            elif cell is not None and feature.name not in come:
                 own[feature.name] = (
                     tokens_in(feature, {feature.column: cell, **lists})
                     if feature.many
@@ -218,7 +221,7 @@ def unfolded(oid: str, kind: EClass, row: Row, beside: Mapping[bytes, bytes], or
         place = container, by_feature
     lies = layout.place_of(row)
     if place is None and lies is not None and lies != ROOT:
-        come[PLACE, lies[0]] = lies[1]
+        come.setdefault(PLACE, {})[lies[0]] = lies[1]
     for column in (*kind.cells, layout.CONTAINER, layout.FEATURE, VERSION, layout.TRACE):
         cells.pop(column, None)
     return Result(
@@ -250,8 +253,5 @@ def _encoded(oid: str, feature: EFeature, held: Any) -> tuple[dict[bytes, bytes 
         growing = Growing(feature, extents.update, seed=b"%s %s %s" % (oid.encode(), feature.tag, content))
         growing.extend(held)
         return {feature.column: growing.root()}, extents
-    return _without_none({feature.column: encode_inline(feature, held)}), {}
-
-
-def _without_none(cells: Cells) -> dict[bytes, bytes | None]:
-    return {column: value for column, value in cells.items() if value is not None}
+    cell = encode_inline(feature, held)
+    return {} if cell is None else {feature.column: cell}, {}

@@ -136,9 +136,7 @@ class Reworking:
         """What makes rows those of a whole run. `again` are those who are done again, as makers."""
         made, contributions = self._part.taken()
         gone = {
-            oid
-            for oid, result in former.items()
-            if oid not in made and not {by for feature, by in result.come if feature == MAKER} - again
+            oid for oid, result in former.items() if oid not in made and not result.come.get(MAKER, {}).keys() - again
         }
         out = _by_target(
             one for oid, result in former.items() if oid in made or oid in gone for one in contributed_by(result)
@@ -215,10 +213,20 @@ class Reworking:
         return found
 
 
-def _without(come: dict[Key, str], out: Iterable[Contribution], again: set[str]) -> dict[Key, str]:
+def _without(
+    come: dict[str, dict[str, str]], out: Iterable[Contribution], again: set[str]
+) -> dict[str, dict[str, str]]:
     """What was contributed, less what was by those who are done again."""
     taken = {(one.feature, one.by) for one in out}
-    return {key: order for key, order in come.items() if key not in taken and not (key[0] == MAKER and key[1] in again)}
+    left = {
+        feature: {
+            by: order
+            for by, order in others.items()
+            if (feature, by) not in taken and not (feature == MAKER and by in again)
+        }
+        for feature, others in come.items()
+    }
+    return {feature: others for feature, others in left.items() if others}
 
 
 def _by_target(contributions: Iterable[Contribution]) -> dict[str, list[Contribution]]:
