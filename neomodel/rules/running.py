@@ -8,6 +8,7 @@ import attrs
 
 from neomodel.class_names import class_named, classes_in, classes_of
 from neomodel.errors import InvalidValue, RuleFailed
+from neomodel.garbage import undisturbed
 from neomodel.model import Model
 from neomodel.objects import Element
 from neomodel.repository import Repository
@@ -109,7 +110,8 @@ def transform(
             task = Task(
                 plan, snapshot, model, told, constants, _ALL if on_error == "collect" else 0, incremental, progress
             )
-            outcome = (engine or in_process)(task)
+            with undisturbed():
+                outcome = (engine or in_process)(task)
             figures = summed(outcome.tallies)
             figures["results"] += outcome.shared
             failed = figures["failures"]
