@@ -48,6 +48,17 @@ def test_the_last_position_of_the_car_depends_on_what_was_known(crm: elsa.Extern
     assert crm.get("car", event=clock("09:00"), ingest=clock("09:30")) == "51.34 N 12.37 E"
 
 
+def test_the_queries_of_the_papers_figure_2_find_what_its_text_says(crm: elsa.ExternalSystem) -> None:
+    """The figure has no scale: any times that lie as its text says."""
+    crm.load([("x", 10, 15, "insert", "i1"), ("x", 20, 30, "insert", "i2"), ("x", 30, 35, "delete", None),
+              ("x", 40, 45, "insert", "i3")])  # fmt: skip
+
+    assert crm.get("x", event=25, ingest=25) == "i1"  # q1: the event of i2 would do, its ingest time does not
+    assert crm.get("x", event=25, ingest=50) == "i2"  # q2: known are the delete and i3 as well, of later events
+    assert crm.get("x", event=45, ingest=50) == "i3"  # q3: the last event of all
+    assert crm.get("x", event=35, ingest=50) is None  # the delete itself
+
+
 def test_a_delete_ends_what_came_before_it_and_nothing_later(crm: elsa.ExternalSystem) -> None:
     crm.load([("a", 1, 11, "insert", "v"), ("a", 2, 12, "insert", "v'"), ("a", 4, 13, "insert", "v''"),
               ("a", 3, 14, "delete", None)])  # fmt: skip
