@@ -121,7 +121,7 @@ class Work:
     def apply(self, parts: Iterable[Part], tell: Callable[[Any], None]) -> Iterator[Message]:
         """Apply the rules to parts."""
         for part in parts:
-            gc.collect()  # a model is a cycle: what the last task of this process knew would stay for a while
+            gc.collect(1)  # a model is a cycle: what the last task of this process knew, and is still young, would stay
             with one_sentence():
                 counts = [0, 0]
                 applied = self._applied(part, counts)

@@ -91,15 +91,21 @@ class Result:
     @property
     def lies(self) -> Place:
         """Where it lies; `InvalidValue` if that is in two places, or in itself. Longer circles no row can tell."""
-        places = {*self.come.get(PLACE, {}).items()}
-        places.update(place for place in (self.place, self.second) if place is not None)
-        if len(places) > 1:
-            told = " and ".join(f"{feature} of {container}" for container, feature in sorted(places))
-            raise InvalidValue(f"the container of {self.kind} {self.oid}", told, "one")
-        place = places.pop() if places else ROOT
+        found = self.come.get(PLACE)
+        if self.place is None and self.second is None and (not found or len(found) == 1):
+            place = next(iter(found.items())) if found else ROOT
+        else:
+            place = self._only_place(found or {})
         if place[0] == self.oid:
             raise InvalidValue(f"the container of {self.kind} {self.oid}", "itself", "another object")
         return place
+
+    def _only_place(self, found: Mapping[str, str]) -> Place:
+        places = {*found.items(), *(one for one in (self.place, self.second) if one is not None)}
+        if len(places) > 1:
+            told = " and ".join(f"{feature} of {container}" for container, feature in sorted(places))
+            raise InvalidValue(f"the container of {self.kind} {self.oid}", told, "one")
+        return places.pop()
 
     def row(self) -> tuple[dict[bytes, bytes | None], dict[bytes, bytes | None]]:
         """The cells of the object, and what lies beside them. The same for the same account and contributions."""

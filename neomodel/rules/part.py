@@ -20,7 +20,7 @@ from neomodel.model import Model
 from neomodel.prefilling import prefilled
 from neomodel.rules.applying import Application, Applying
 from neomodel.rules.current import applied_by
-from neomodel.rules.folding import MAKER, ROOT, Contribution, Result, drafted
+from neomodel.rules.folding import MAKER, Contribution, Result, drafted
 from neomodel.rules.plan import BoundRule, Plan
 from neomodel.rules.reads import EXISTENCE, Noted, WatchedModel, by_id
 from neomodel.states import Stored
@@ -243,13 +243,13 @@ class Part:
             except ValueError as exc:
                 self._failed(RuleFailed(*told_of(result), str(exc)))
                 continue
-            if result.lies == ROOT:
+            if mutations[-1].cells[layout.CONTAINER] == _ROOT:
                 yield Unplaced(oid, result.order)
         mutations += (Mutation(oid.encode(), cells) for oid, cells in self._readers.items())
         mutations.sort(key=_KEY)
         if mutations and self._may_write():
             self._target.put(mutations)
-        self.tally.results += len(self._results.keys() - self._shared)
+        self.tally.results += sum(oid not in self._shared for oid in self._results)
         self._results = {}
         self._readers = {}
 
@@ -262,6 +262,7 @@ class Part:
 
 
 _KEY = attrgetter("key")
+_ROOT = ids.ROOT.encode()
 
 GROUP = "="
 """What the source of a grouped rule begins with; then comes the key."""
