@@ -9,9 +9,12 @@ from pyspark.sql import SparkSession
 
 import neomodel as nm
 import spark
+from metamodels import class_diagrams as uml
+from metamodels.transformations.java2classes import java2classes
 from neomodel.model import Model
 from spark import transforming
 from spark.partitions import Part
+from tests.data import data_folder, needs_data
 from tests.rules.nodes import Node, boxes, boxing, grown, nodes
 from tests.rules.test_in_place import flags
 
@@ -118,3 +121,24 @@ def content(model: Model) -> dict[bytes, dict[bytes, bytes]]:
     from tests.rules.nodes import rows
 
     return rows(model)
+
+
+@pytest.mark.soak
+@needs_data
+def test_the_class_diagram_of_a_large_program_is_the_same_and_few_reads_are_remote(
+    tmp_path: Path, session: SparkSession, figures: Callable[[str], None]
+) -> None:
+    modisco = data_folder() / "neoemf"
+    with nm.connect(f"lmdb:{tmp_path}/db") as repo:
+        repo.register(uml.class_diagrams)
+        repo.register(modisco / "model" / "Java.ecore")
+        repo.import_xmi(modisco / "models" / "org.eclipse.gmt.modisco.java.kyanos.xmi", model="java")
+        model = repo.open("java", as_of="stable")
+
+        run = spark.transform(session, java2classes, model, "spark")
+        nm.transform(java2classes, model, "local", token=run.token)
+
+        assert dict(repo.store.table("spark").scan()) == dict(repo.store.table("local").scan())
+    assert run.elements == 80_665
+    assert run.remote_share < 0.15
+    figures(f"Java2Classes in {len(run.parts)} parts: {run.remote_share:.1%} of what rules read was remote")
