@@ -6,6 +6,7 @@ pair, so that each can be killed alone.
 """
 
 import json
+import os
 import random
 import socket
 import time
@@ -24,6 +25,16 @@ MOST_SERVERS = 16
 # Below the ports that systems give to outgoing connections: one of these could take a port before its daemon does.
 FREE_RANGE = (10_000, 32_000)
 RELEASE = 5.0  # seconds
+
+
+_MOST_HEAP = 2048
+
+
+def _heap(least: int, share: float) -> int:
+    """The MB that a heap may reach: a share of the memory there is. HBase lets writers wait while what was written
+    lately takes four tenths of it, until that is on disk."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
+    return max(least, min(_MOST_HEAP, int(share * memory)))
 
 
 @attrs.frozen
@@ -54,8 +65,9 @@ class Plan:
         numbers = range(1, self.servers + 1)
         gateways = [Process(f"gateway{n}", self.gateway(n), 256) for n in numbers]
         if self.servers == 1:
-            return [Process("server1", self.roles("zookeeper", "master", "control", server="server1"), 384), *gateways]
-        servers = [Process(f"server{n}", self.roles(server=f"server{n}"), 192) for n in numbers]
+            everything = self.roles("zookeeper", "master", "control", server="server1")
+            return [Process("server1", everything, _heap(384, 1 / 16)), *gateways]
+        servers = [Process(f"server{n}", self.roles(server=f"server{n}"), _heap(192, 1 / 48)) for n in numbers]
         base = self.roles("zookeeper", "namenode", "datanode", "master", "control")
         return [Process("master", base, 256), *servers, *gateways]
 
