@@ -3,6 +3,7 @@
 This module is the public surface; everything in it is documented where it is defined.
 """
 
+from neomodel.backups import backup, restore, verify
 from neomodel.batches import Batch, batch
 from neomodel.checking import check
 from neomodel.declare import attribute, contains, derived, package, reference, timeline
@@ -12,8 +13,10 @@ from neomodel.errors import (
     BatchExpired,
     Conflict,
     CorruptRow,
+    DamagedBackup,
     FeatureNotFound,
     IncompatibleMetamodel,
+    InvalidCondition,
     InvalidFile,
     InvalidModel,
     InvalidValue,
@@ -29,6 +32,8 @@ from neomodel.errors import (
     Purged,
     ReadOnly,
     RuleFailed,
+    RunTaken,
+    StepFailed,
     StoreUnavailable,
     UnfinishedImport,
 )
@@ -61,6 +66,7 @@ __all__ = [
     "Change",
     "Conflict",
     "CorruptRow",
+    "DamagedBackup",
     "Deleted",
     "Element",
     "Entry",
@@ -68,6 +74,7 @@ __all__ = [
     "FeatureNotFound",
     "Finding",
     "IncompatibleMetamodel",
+    "InvalidCondition",
     "InvalidFile",
     "InvalidModel",
     "InvalidValue",
@@ -93,11 +100,14 @@ __all__ = [
     "Revision",
     "RuleFailed",
     "Run",
+    "RunTaken",
+    "StepFailed",
     "StoreUnavailable",
     "Timeline",
     "Transformation",
     "UnfinishedImport",
     "attribute",
+    "backup",
     "batch",
     "check",
     "connect",
@@ -115,12 +125,14 @@ __all__ = [
     "redo",
     "reference",
     "repair",
+    "restore",
     "retransform",
     "runs",
     "timeline",
     "to_networkx",
     "trace",
     "transform",
+    "verify",
     "what_became_of",
     "why",
 ]

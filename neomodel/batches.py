@@ -102,15 +102,16 @@ class Batches:
         """Know that this time is stable, as somebody was told whose clock may be ahead of ours."""
         self._answered = max(self._answered, time)
 
-    def open(self, lease: float) -> "Batch":
-        """A batch that is on the list. Two reads and a swap, and the table, if it is the first one."""
+    def open(self, lease: float, *, awaited: bool = True) -> "Batch":
+        """A batch that is on the list. Two reads and a swap, and the table, if it is the first one. One that is not to
+        be `awaited` has a lease, by which others know that somebody is at work, and the stable time goes on."""
         for _ in range(_ATTEMPTS):
             began = Watch()
             token, owner = secrets.token_hex(8), f"{platform.node()}:{os.getpid()}"
-            entry = Entry(token, owner, wall() + int(lease * _SECOND))
+            entry = Entry(token, owner, wall() + int(lease * _SECOND), None if awaited else MAX_TIME)
             self._change(partial(_with, entry))
             listed = next((one for one in self._read().entries if one.token == token), entry)
-            if ORDERED in self._store.capabilities or began.age() < self._store.settling:
+            if not awaited or ORDERED in self._store.capabilities or began.age() < self._store.settling:
                 return Batch(self, listed, lease, began)
             self.close(token)  # it came too late to be seen by everybody whom it concerns
         raise StoreUnavailable("opening a batch", self._store.url, "each attempt took longer than the store settles in")
@@ -208,10 +209,11 @@ class Batch:
         if self._lost or self._renewed.age() > self._lease * _SECOND:
             raise self._expired()
 
-    def stamps(self) -> Iterator[int]:
-        """Times that grow, each when it is asked for, later than `since`, not later than now, and given to nobody else:
-        neither to another batch, nor to a swap. For stores where clients stamp, to write with."""
+    def stamps(self, *, after: int = 0) -> Iterator[int]:
+        """Times that grow, each when it is asked for, later than `since` and `after`, not later than now, and given to
+        nobody else: neither to another batch, nor to a swap. For stores where clients stamp, to write with."""
         lane = self._entry.lane
+        self._stamped = max(self._stamped, after)
         while True:
             self._stamped = max(self._stamped, self.since, wall() - LANES) // LANES * LANES + LANES + lane
             if (early := self._stamped - wall()) > 0:

@@ -11,11 +11,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from neomodel import codecs, ids, layout
+from neomodel.cohorts import PAGE
 from neomodel.kinds import EClass, EFeature
 from neomodel.long_cells import is_long
 from neomodel.long_lists import LongList
 from neomodel.roots import ROOT_KIND, ROOTS, as_read
-from neomodel.row_access import PAGE
 from neomodel.stores import Row
 from neomodel.stores.base import ORDERED
 

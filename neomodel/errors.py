@@ -61,6 +61,15 @@ class InvalidValue(NeomodelError, ValueError, TypeError):
 
 
 @_error
+class InvalidCondition(NeomodelError, ValueError):
+    """A condition that is not of the language of conditions, or of other types: fix the condition."""
+
+    sentence = "the condition {text!r} is refused: {reason}"
+    text: str
+    reason: str
+
+
+@_error
 class InvalidModel(NeomodelError, ValueError):
     """A metamodel that makes no sense: fix the declaration. Nothing was changed."""
 
@@ -189,6 +198,15 @@ class JobEnded(NeomodelError, RuntimeError):
 
 
 @_error
+class SyncFailed(NeomodelError, RuntimeError):
+    """A synchronization that has ended before its time: mend what it says, and start it again, which goes on there."""
+
+    sentence = "{what} has ended: {reason}; start it again when that is mended, it goes on from where it was"
+    what: str
+    reason: str
+
+
+@_error
 class RuleFailed(NeomodelError, RuntimeError):
     """A rule of a transformation can't be applied to an object: mend the rule, or the object. `part` is the feature of
     an output that was being assigned, or another part of the rule."""
@@ -197,6 +215,26 @@ class RuleFailed(NeomodelError, RuntimeError):
     rule: str
     element: str
     part: str
+    reason: str
+
+
+@_error
+class RunTaken(NeomodelError, RuntimeError):
+    """Somebody else computes this run: wait for it, or start another one."""
+
+    sentence = "{run} is being computed by {owner}, whose claim holds until {until}; wait for it, or start another run"
+    run: str
+    owner: str
+    until: str
+
+
+@_error
+class StepFailed(NeomodelError, RuntimeError):
+    """A step of a process can't be done: mend the step, or what it is given, and resume the run."""
+
+    sentence = "step {step!r} of process {process!r} failed: {reason}"
+    process: str
+    step: str
     reason: str
 
 
@@ -302,6 +340,16 @@ class CorruptStore(NeomodelError):
     sentence = "{where} is damaged: {reason}; stop using it and restore a copy"
     where: str
     reason: str
+
+
+@_error
+class DamagedBackup(NeomodelError, ValueError):
+    """A backup that is not what was written, as a file is missing, or is another: nothing is taken from it."""
+
+    sentence = "{where} is damaged: {reason}; {remedy}"
+    where: str
+    reason: str
+    remedy: str
 
 
 @_error

@@ -56,6 +56,7 @@ _SEPARATOR = "#"  # sorts below every character of an escaped part, as does the 
 _MARK = "$"  # before the hash of a shortened id; in no other natural id
 _KEPT = 100  # bytes of a shortened id before the mark; whole characters, so up to 3 fewer
 _ESCAPED = re.compile("[\0-,~-\xa0]")
+_PLAIN = re.compile("[--}]+")
 _WRITTEN = re.compile("[%~](..)")
 
 
@@ -174,6 +175,11 @@ def beginning(prefix: str, class_name: str, text: str) -> tuple[bytes, bytes]:
     """The range of row keys of the objects whose key begins with this text, where they are whole: see `is_whole`."""
     start = _full(prefix, class_name, [text]).encode()
     return start, start + b"\xff"  # which is in no UTF-8
+
+
+def is_plain(text: str) -> bool:
+    """Whether a text of a key, ASCII that is not empty, is in its id as it is, if that is not too long."""
+    return _PLAIN.fullmatch(text) is not None
 
 
 def is_whole(oid: str) -> bool:

@@ -3,8 +3,9 @@
 The entries of a key lie in the row of its id, as those of an object's timeline do, but with a *life* that all know
 (`layout.LEDGER`): so one seek finds an entry, and writing one asks nothing first. A row holds nothing else, no class
 and no container; it is no object, and nothing that goes through objects sees it. Beside `+` and `-` (see `layout`)
-there are two more kinds of cells: ``o``, a byte for the length of an operation's id, that id, and the entry; and ``!``
-and a time, in the place of the earliest event there is, in every past: what was known before that time was erased.
+there are more kinds of cells: ``o``, a byte for the length of an operation's id, that id, and the entry; ``s``, an
+entry that is signed (see `operations`); and ``!`` and a time, in the place of the earliest event there is, in every
+past: what was known before that time was erased.
 
 **Ingest times.** Where the store stamps in order, it stamps. Elsewhere nobody may give two entries of an event the same
 time, as one of them would be lost. Single entries are compare-and-swaps, whose times are their own (`clock.LANES`);
@@ -35,7 +36,7 @@ EARLIEST = FIRST + 1
 
 _ATTEMPTS = 20
 _LONGEST_OPERATION = 200
-_INSERTED, _RETRACTED, _OPERATION, _ERASED = b"+-o!"
+_INSERTED, _RETRACTED, _OPERATION, _SIGNED, _ERASED = b"+-os!"
 
 
 class Fact(NamedTuple):
@@ -66,11 +67,16 @@ class Ledger:
         self._table: Table = model.repository.store.table(model.name)
         self._key = kind.key[0]
         self._names = kind.ePackage.nsPrefix, kind.name
+        self._plain = ids.beginning(*self._names, "")[0]
+        self._room = ids.LIMIT - len(self._plain)
         self._head = layout.timeline(feature.name, layout.LEDGER)
+        self._columns = layout.extent(self._head)
         self._stop = layout.entry(self._head, FIRST) + b"\0"
 
     def row(self, key: Any) -> bytes:
         """The key of the row of a key; `InvalidValue` if it is none, or too long to be told from others by its row."""
+        if type(key) is str and len(key) <= self._room and ids.is_plain(key):
+            return self._plain + key.encode()  # as most are
         if not isinstance(key, str) or not key:
             raise InvalidValue(f"a key of {self.feature}", key, "text that is not empty; write binary keys as hex")
         oid = ids.natural(*self._names, [key_text(self._key.codec, key)])
@@ -122,26 +128,48 @@ class Ledger:
         """Add entries, in the order given: of an event, the last counts. They are seen as stable all at once, if the
         store is read as of stable times. If it fails some may have been written; done again, those of the same values
         are versions more. Returns how many. Streams: some calls for some thousand entries."""
-        self.model.writable()
         count = 0
 
-        def mutations(stamps: Iterator[int] | None) -> Iterator[Mutation]:
+        def mutations() -> Iterator[Mutation]:
             nonlocal count
-            stamp: int | None = None
-            stamped: set[tuple[bytes, bytes]] = set()
-            for fact in facts:
-                row, column = self.row(fact.key), self._column(fact.event)
-                if stamps is not None and (stamp is None or (row, column) in stamped or len(stamped) > 1000):
-                    stamp, stamped = next(stamps), set()
-                    self.model.writable()
-                stamped.add((row, column))
-                count += 1
-                yield Mutation(row, {column: self._cell(fact)}, stamp)
+            for count, fact in enumerate(facts, 1):  # noqa: B007  it is read when all are written
+                row, column, cell = self.stored(fact)
+                yield Mutation(row, {column: cell})
 
         with batch(self.model) as opened:
             ordered = ORDERED in self.model.repository.store.capabilities
-            self._table.put_many(mutations(None if ordered else opened.stamps()))
+            self.put(mutations(), None if ordered else opened.stamps())
         return count
+
+    def put(self, mutations: Iterable[Mutation], stamps: Iterator[int] | None) -> None:
+        """Write cells in the batch that is open, with its `Batch.stamps` where the store does not stamp in order: no
+        two of a cell get the same."""
+        self.model.writable()
+        self._table.put_many(mutations if stamps is None else self._stamped(mutations, stamps))
+
+    def _stamped(self, mutations: Iterable[Mutation], stamps: Iterator[int]) -> Iterator[Mutation]:
+        stamp: int | None = None
+        stamped: set[tuple[bytes, bytes]] = set()
+        for row, cells, _ in mutations:
+            (column,) = cells
+            if stamp is None or (row, column) in stamped or len(stamped) > 1000:
+                stamp, stamped = next(stamps), set()
+                self.model.writable()
+            stamped.add((row, column))
+            yield Mutation(row, cells, stamp)
+
+    def stored(self, fact: Fact) -> tuple[bytes, bytes, bytes]:
+        """Row, column and cell of a fact. Costs no call."""
+        return self.row(fact.key), self._column(fact.event), self._cell(fact)
+
+    def signatures(
+        self, cells: Collection[tuple[bytes, bytes]]
+    ) -> dict[tuple[bytes, bytes], list[tuple[bytes, bytes]]]:
+        """Position and name of all signed entries in these cells. One call for each region, up to 1,000 rows each."""
+        found = self._table.histories(cells)
+        return {
+            cell: [_signature(one.value) for one in versions if _signed(one.value)] for cell, versions in found.items()
+        }
 
     def load(self, facts: Iterable[Fact]) -> int:
         """Write entries of the past with their own ingest times, into a model that nobody reads yet. `InvalidValue` if
@@ -209,9 +237,8 @@ class Ledger:
     def versions(self, rows: tuple[bytes, bytes], *, ingest: int) -> Iterator[tuple[str, Entry]]:
         """All that was written of the keys in a range up to `ingest`: by key, the latest event first, and of each the
         newest first. Streams. Refused where a key was erased since."""
-        column = layout.extent(self._head)
         for row, found, time, cell in self._table.history(*rows, columns=[layout.extent(b"")], until=ingest):
-            if found.startswith(column) and cell is not None:
+            if found.startswith(self._columns) and cell is not None:
                 entry = self._decoded(row, layout.event_of(found), time, cell, ingest)
                 if entry is not None:
                     yield self.key_of(row), entry
@@ -236,7 +263,11 @@ class Ledger:
     def _decoded(self, row: bytes, event: int, time: int, cell: bytes, ingest: int) -> Entry | None:
         """None where there was something that was erased before `ingest`."""
         kind = cell[0]
-        if kind == _OPERATION:
+        if kind == _SIGNED:
+            named = 2 + cell[1]
+            cell = cell[named + 1 + cell[named] :]
+            kind = cell[0]
+        elif kind == _OPERATION:
             cell = cell[2 + cell[1] :]
             kind = cell[0]
         if kind == _INSERTED:
@@ -257,7 +288,16 @@ class Ledger:
         return CorruptRow(where, f"{self.feature} at {event}", cell, f"an entry of {self.feature.codec.expected}")
 
     def _column(self, event: int) -> bytes:
-        return layout.extent(layout.entry(self._head, event))
+        return layout.entry(self._columns, event)
 
     def _cell(self, fact: Fact) -> bytes:
         return retracted() if fact.retracted else inserted(self.feature, checked(self.feature, fact.value))
+
+
+def _signed(cell: bytes | None) -> bool:
+    return bool(cell) and cell[0] == _SIGNED  # type: ignore[index]
+
+
+def _signature(cell: Any) -> tuple[bytes, bytes]:
+    named = 2 + cell[1]
+    return cell[2:named], cell[named + 1 : named + 1 + cell[named]]

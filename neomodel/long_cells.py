@@ -65,13 +65,14 @@ class Growing:
         return self._count + len(self._values)
 
     def extend(self, values: Iterable[Any]) -> None:
-        for value in values:
-            self.append(value)
+        remaining = iter(values)
+        while some := list(islice(remaining, trees.LIMITS.leaf - len(self._values))):
+            self._values += some
+            if len(self._values) == trees.LIMITS.leaf:
+                self._flush()
 
     def append(self, value: Any) -> None:
-        if len(self._values) == trees.LIMITS.leaf:
-            self._flush()
-        self._values.append(value)
+        self.extend((value,))
 
     def root(self) -> bytes:
         """All is in it: the cell of the feature."""
@@ -93,8 +94,7 @@ class Growing:
             ]
         cells = self._columns(growth.add(Leaf(positions, values)))
         if feature.unique:
-            for position, value in zip(positions, values, strict=True):
-                cells[hint_of(feature, growth.name, value)] = position
+            cells.update(zip(hints_of(feature, growth.name, values), positions, strict=True))
         self._write(cells)
         self._count += len(values)
         self._values = []

@@ -2,6 +2,7 @@
 
 The row of a model has its name as key and the cell ``p:import``: who imports it, since when, and in which batch, whose
 lease tells whether he is still at it. Who begins an import takes the row by compare-and-swap, so there is one at most.
+A model that is restored is imported too, and it is said of which backup; ``p:done`` + file are those that are written.
 """
 
 import json
@@ -11,23 +12,25 @@ import platform
 import attrs
 
 from neomodel.batches import Batch, Batches
-from neomodel.errors import TableNotFound, UnfinishedImport
-from neomodel.stores import VERSION, Store, ensured, successor
+from neomodel.errors import JobEnded, TableNotFound, UnfinishedImport
+from neomodel.stores import VERSION, Mutation, Store, ensured, successor
 from neomodel.stores.clock import wall
 from neomodel.times import told
 
 TABLE = "_imports"
 FAMILIES = "pt"
 IMPORT = b"p:import"
+DONE = b"p:done"
 
 
 @attrs.frozen
 class Mark:
-    """One import: who does it, since when, in which batch."""
+    """One import: who does it, since when, in which batch; of which backup, if it is restored from one."""
 
     owner: str
     since: str
     batch: str
+    backup: str | None = None
 
 
 class Unfinished:
@@ -38,13 +41,18 @@ class Unfinished:
         self._batches = batches
         self._table = store.table(TABLE)
 
-    def begin(self, name: str, batch: Batch) -> None:
-        """Mark a model as being imported; `UnfinishedImport` if somebody else is at it. A read and a swap."""
+    def begin(self, name: str, batch: Batch, *, backup: str | None = None) -> None:
+        """Mark a model as being imported, or restored from a backup; `UnfinishedImport` if somebody else is at it. A
+        read and a swap. What was noted as done stays noted, if it is the same backup."""
         row = self._row(name)
-        if IMPORT in row and self.is_running(mark := _loaded(row[IMPORT])):
-            raise self._refusal(name, mark)
-        mark = Mark(_owner(), told(wall()), batch.token)
-        cells = {IMPORT: json.dumps(attrs.asdict(mark)).encode(), VERSION: successor(row.get(VERSION))}
+        before = _loaded(row[IMPORT]) if IMPORT in row else None
+        if before is not None and self.is_running(before):
+            raise self._refusal(name, before)
+        mark = Mark(_owner(), told(wall()), batch.token, backup)
+        cells: dict[bytes, bytes | None] = {}
+        if before is None or backup is None or before.backup != backup:
+            cells = {column: None for column in row if column.startswith(DONE)}
+        cells |= {IMPORT: json.dumps(attrs.asdict(mark)).encode(), VERSION: successor(row.get(VERSION))}
         try:
             taken = self._table.swap(name.encode(), row.get(VERSION), cells)
         except TableNotFound:
@@ -57,7 +65,31 @@ class Unfinished:
         """The model is complete, or gone. A read and a swap, if there is a mark."""
         row = self._row(name)
         if IMPORT in row:
-            self._table.swap(name.encode(), row[VERSION], {IMPORT: None, VERSION: successor(row[VERSION])})
+            gone = dict.fromkeys(column for column in row if column != VERSION)
+            self._table.swap(name.encode(), row[VERSION], {**gone, VERSION: successor(row[VERSION])})
+
+    # restoring
+
+    def backup(self, name: str) -> str | None:
+        """The backup that a model is being restored from; None if it is not. One read."""
+        row = self._row(name)
+        return _loaded(row[IMPORT]).backup if IMPORT in row else None
+
+    def still(self, name: str, token: str) -> None:
+        """Raise `JobEnded` if a model is no longer being restored in that batch. One read."""
+        row = self._row(name)
+        if IMPORT not in row or _loaded(row[IMPORT]).batch != token:
+            raise JobEnded(token, name, self._store.url, "has ended, since the model was dropped or others restore it")
+
+    def note(self, name: str, file: str) -> None:
+        """A file of a backup is written. One write."""
+        self._table.put_many([Mutation(name.encode(), {DONE + file.encode(): b"1"})])
+
+    def noted(self, name: str) -> set[str]:
+        """The files that are. One read."""
+        return {column.removeprefix(DONE).decode() for column in self._row(name) if column.startswith(DONE)}
+
+    # reading
 
     def names(self) -> list[str]:
         """The models that are unfinished. One scan."""
@@ -80,12 +112,13 @@ class Unfinished:
         return self._batches.is_open(mark.batch)
 
     def _refusal(self, name: str, mark: Mark) -> UnfinishedImport:
-        remedy = "wait for it" if self.is_running(mark) else "import it again, or drop it"
+        again = "import it again" if mark.backup is None else "restore it again"
+        remedy = "wait for it" if self.is_running(mark) else f"{again}, or drop it"
         return UnfinishedImport(name, self._store.url, mark.owner, mark.since, remedy)
 
     def _row(self, name: str) -> dict[bytes, bytes]:
         try:
-            return self._table.get(name.encode(), columns=[IMPORT, VERSION]) or {}
+            return self._table.get(name.encode()) or {}
         except TableNotFound:
             return {}
 

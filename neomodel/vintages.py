@@ -52,7 +52,7 @@ class Vintage:
             used = find(root.ns_uri)
             if used is None or used.value != root:
                 return False
-            for ns_uri in set(_others(root)) - seen:
+            for ns_uri in set(referred(root)) - seen:
                 seen.add(ns_uri)
                 ahead.append(self._value(ns_uri))
         return True
@@ -66,7 +66,7 @@ def kind_in(package: EPackage, name: str) -> EClass:
     return found
 
 
-def _others(root: Package) -> Iterator[str]:
+def referred(root: Package) -> Iterator[str]:
     """The namespaces that a package, or one in it, refers to."""
     for package in root.with_subpackages():
         for found in package.classifiers:

@@ -127,7 +127,7 @@ def binary(name: str) -> Codec:
     expected = "bytes"
 
     def check(value: Any) -> bytes:
-        if not isinstance(value, bytes | bytearray | memoryview):
+        if not isinstance(value, (bytes, bytearray, memoryview)):  # a union of them would be made at every call
             refuse(value, expected)
         return bytes(value)
 

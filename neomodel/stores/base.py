@@ -30,16 +30,15 @@ that past was like without it.
 nothing of it was written and `OutcomeUnknown` if it may have been. Driver exceptions never leave a store.
 """
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import attrs
 
-from neomodel.errors import InvalidValue, Purged, TableExists
+from neomodel.errors import TableExists
 
 if TYPE_CHECKING:
     from neomodel.stores.blocks import Block
@@ -187,6 +186,7 @@ class Table(ABC):
     ) -> Iterator["Block"]:
         """What `scan` gives of these columns, each named in full, by column instead of by row."""
         from neomodel.stores.blocks import blocks_of  # needs Arrow, which takes long to import
+        from neomodel.stores.checks import check_named
 
         wanted = check_named(columns, {family.encode() + b":" for family in self.families()})
         yield from blocks_of(self.scan(start, stop, at=at, columns=wanted), wanted)
@@ -206,6 +206,19 @@ class Table(ABC):
         With bounds: those with `since` < time <= `until`, all of them, or `Purged` if some are gone.
         """
 
+    def history_blocks(
+        self, start: bytes = b"", stop: bytes | None = None, *, since: int | None = None, until: int | None = None
+    ) -> Iterator[Any]:
+        """What `history` gives, as record batches of Arrow with the columns of `blocks.VERSIONS`."""
+        from neomodel.stores.blocks import versions_of  # needs Arrow, which takes long to import
+
+        yield from versions_of(self.history(start, stop, since=since, until=until))
+
+    def histories(self, cells: Collection[tuple[bytes, bytes]]) -> dict[tuple[bytes, bytes], list[Version]]:
+        """What `history` has of these cells, by key and column; those that have any. One round trip per region."""
+        found = {(key, column): list(self.history(key, key + b"\0", columns=[column])) for key, column in cells}
+        return {cell: versions for cell, versions in found.items() if versions}
+
     @abstractmethod
     def swap(self, key: bytes, expected: bytes | None, cells: Cells) -> bool:
         """Write `cells` if the row's `VERSION` is `expected` (None: it has none), all in one atomic step.
@@ -224,6 +237,13 @@ class Table(ABC):
         is checked before any of it is written. If it raises, earlier batches, and of this one some if the store failed,
         may have been written: writing all of it again is right.
         """
+
+    def put_history(self, versions: Iterable[Any]) -> None:
+        """Write versions with their own times, in record batches as `history_blocks` gives them: what `put_many` does
+        with mutations that carry times, a batch of cells at a time. No two batches may be of the same version."""
+        from neomodel.stores.blocks import mutations_of  # needs Arrow, which takes long to import
+
+        self.put_many(mutations_of(versions))
 
     @abstractmethod
     def regions(self) -> list[Region]:
@@ -276,6 +296,10 @@ class Store(ABC):
     def tables(self) -> list[str]:
         """The names of the tables there are, sorted. One round trip."""
 
+    def size(self) -> int | None:
+        """Bytes that it takes on this machine's disk; None if it lies elsewhere."""
+        return None
+
     @abstractmethod
     def close(self) -> None:
         """Let go of files and connections. What was acknowledged is safe without it."""
@@ -289,104 +313,8 @@ class Store(ABC):
         self.close()
 
 
-# What every store checks before it touches anything, in one place.
-
-_TABLE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
-_FAMILY = re.compile(r"[A-Za-z]")
-
-
 def ensured(table: Table, families: Iterable[str]) -> Table:
     """The table, made if it is not there. Another process may make it in this moment."""
     with suppress(TableExists):
         table.create(families)
     return table
-
-
-def check_name(name: str) -> str:
-    if not _TABLE_NAME.fullmatch(name):
-        raise InvalidValue("a table's name", name, "up to 200 letters, digits and _ . -, not starting with . or -")
-    return name
-
-
-def check_families(families: Iterable[str]) -> frozenset[bytes]:
-    """The families as the two bytes their columns start with."""
-    names = list(families)
-    if not names or not all(_FAMILY.fullmatch(name) for name in names):
-        raise InvalidValue("a table's families", names, "one or more, each a single ASCII letter")
-    return frozenset(name.encode() + b":" for name in names)
-
-
-def check_key(key: bytes) -> bytes:
-    if not key or not isinstance(key, bytes):
-        raise InvalidValue("a row key", key, "1 or more bytes")
-    return key
-
-
-def check_cells(cells: Cells, families: Collection[bytes]) -> None:
-    if not cells:
-        raise InvalidValue("a mutation", cells, "one cell or more")
-    for column, value in cells.items():
-        if column[:2] not in families or len(column) < 3:
-            raise InvalidValue("a column", column, _families_and(families, "a qualifier"))
-        if type(value) is not bytes:
-            check_value(column, value)
-
-
-def check_value(column: bytes, value: bytes | None) -> None:
-    if value is not None and not isinstance(value, bytes):
-        raise InvalidValue(f"the value of {column!r}", value, "bytes, or None for a tombstone")
-
-
-def check_swap(expected: bytes | None, cells: Cells) -> None:
-    if cells.get(VERSION, expected) == expected:
-        raise InvalidValue(
-            f"{VERSION.decode()} in a swap", cells.get(VERSION), "a new value: successor(expected) makes one"
-        )
-
-
-def check_columns(columns: Columns, families: Collection[bytes]) -> list[bytes]:
-    """The selection in order, without what a whole family in it covers anyway; None selects every family."""
-    selected = sorted(families if columns is None else set(columns))
-    for column in selected:
-        if column[:2] not in families:
-            raise InvalidValue("a column to read", column, _families_and(families, "if wanted a qualifier"))
-    whole = {column for column in selected if len(column) == 2}
-    return [column for column in selected if len(column) == 2 or column[:2] not in whole]
-
-
-def check_named(columns: Collection[bytes], families: Collection[bytes]) -> list[bytes]:
-    """The columns in order, each named in full, one at least."""
-    if not columns or any(len(column) < 3 for column in columns):
-        raise InvalidValue("the columns of blocks", columns, "one or more, each with a qualifier")
-    return check_columns(columns, families)
-
-
-def check_family(family: str, families: Collection[bytes]) -> bytes:
-    """The family as the two bytes its columns start with."""
-    head = family.encode() + b":"
-    if head not in families:
-        raise InvalidValue("a family", family, _families_and(families, "no more"))
-    return head
-
-
-def check_time(time: int, now: int, horizon: int = -1) -> int:
-    """A time to write history at: in the past, and in the part of it that can still be read."""
-    if not max(0, horizon + 1) <= time <= now:
-        raise InvalidValue("a time of history", time, f"a past one, from {max(0, horizon + 1)} to {now}")
-    return time
-
-
-def check_at(at: int | None, horizon: int, where: str) -> int:
-    """The time to read at: the end of time if None."""
-    if at is None:
-        return MAX_TIME
-    if not 0 <= at <= MAX_TIME:
-        raise InvalidValue("a time to read at", at, "microseconds since the epoch")
-    if at < horizon:
-        raise Purged(where, at, horizon)
-    return at
-
-
-def _families_and(families: Collection[bytes], more: str) -> str:
-    names = ", ".join(sorted(family.decode() for family in families))
-    return f"a family of the table ({names}) and {more}"

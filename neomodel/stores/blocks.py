@@ -1,4 +1,4 @@
-"""Rows by column: some of the rows of a scan, with all cells of a column in one Arrow array.
+"""Rows by column: some of the rows of a scan, with all cells of a column in one Arrow array; and versions by column.
 
 Who wants columns of many rows (a DataFrame does) is spared a dict for each of them, and a store that can fill arrays
 without making Python objects of cells may do so.
@@ -13,11 +13,20 @@ import attrs
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neomodel.stores.base import Row
+from neomodel.stores.base import Mutation, Row, Version
 
 ROWS = 8192
 """Rows in a block, about, where a store has no reason to choose another number."""
 
+VERSIONS = pa.schema(
+    [
+        pa.field("key", pa.binary(), nullable=False),
+        pa.field("column", pa.binary(), nullable=False),
+        pa.field("time", pa.int64(), nullable=False),
+        pa.field("value", pa.binary()),
+    ]
+)
+"""Versions of cells, by column; the value of a tombstone is null."""
 
 _FIRST = 1024  # rows: by them one can tell whether to go on
 
@@ -64,3 +73,42 @@ def blocks_of(rows: Iterator[tuple[bytes, Row]], columns: Collection[bytes]) -> 
     while some := list(islice(rows, size)):
         yield Block.of(some, columns)
         size = ROWS
+
+
+def versions_of(versions: Iterator[Version]) -> Iterator[Any]:
+    """Versions in record batches."""
+    while some := list(islice(versions, ROWS)):
+        columns = zip(*some, strict=True)
+        arrays = [pa.array(column, field.type) for column, field in zip(columns, VERSIONS, strict=True)]
+        yield pa.RecordBatch.from_arrays(arrays, schema=VERSIONS)
+
+
+def mutations_of(versions: Iterable[Any]) -> Iterator[Mutation]:
+    """What writes versions that are in record batches, each at its own time."""
+    for block in versions:
+        last: bytes | None = None
+        times: dict[int, dict[bytes, bytes | None]] = {}
+        for key, column, time, value in zip(*(part.to_pylist() for part in block.columns), strict=True):
+            if key != last:
+                if last is not None:
+                    yield from (Mutation(last, cells, then) for then, cells in times.items())
+                last, times = key, {}
+            cells = times.get(time)
+            if cells is None:
+                times[time] = {column: value}
+            else:
+                cells[column] = value
+        if last is not None:
+            yield from (Mutation(last, cells, then) for then, cells in times.items())
+
+
+def without(versions: Iterable[Any], keys: Collection[bytes]) -> Iterator[Any]:
+    """Versions in record batches, but for those of some rows."""
+    if not keys:
+        yield from versions
+        return
+    listed = pa.array(sorted(keys), pa.binary())
+    for block in versions:
+        left = block.filter(pc.invert(pc.is_in(block.column(0), listed)))
+        if len(left):
+            yield left

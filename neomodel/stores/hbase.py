@@ -19,7 +19,8 @@ second; `purge` waits that long before it removes anything. Nothing else deletes
 """
 
 from neomodel.errors import InvalidStore
-from neomodel.stores.base import DURABLE, SHARED, Store, Table, check_name
+from neomodel.stores.base import DURABLE, SHARED, Store, Table
+from neomodel.stores.checks import check_name
 from neomodel.stores.hbase_definition import OURS
 from neomodel.stores.hbase_errors import Call, Subject
 from neomodel.stores.hbase_gateways import ROUNDS, Dial, Gateways, Pair, plain

@@ -13,7 +13,9 @@ from neomodel.stores.hbase_client import thrift2
 ALL_VERSIONS = 2**31 - 1
 CELLS = 1000  # of one row, read in one call
 FIRSTS = 1000  # rows of a scan of first cells
-_ROWS = 50  # of a walk over versions, of up to that many cells each
+_ROWS = 50  # of the first page of a walk over versions, of up to that many cells each; then as many as make up a page
+_MOST_ROWS = 1000
+_PAGE_BYTES = 1_000_000
 
 
 def put(key: bytes, cells: Cells, stamp: int) -> Any:
@@ -113,29 +115,57 @@ def history(columns: list[bytes], first: int, last: int) -> Any:
     api = thrift2()
     return api.TScan(
         columns=[api.TColumn(column[:1], column[2:] or None) for column in columns],
-        caching=_ROWS,
+        caching=_MOST_ROWS,  # a server hands out 2 MB at a time, however many these are
         maxVersions=ALL_VERSIONS,
         timeRange=_range(first, last),
         batchSize=CELLS,
     )
 
 
+def versions_of(key: bytes, columns: list[bytes]) -> Any:
+    """A get of all versions of these cells of a row."""
+    api = thrift2()
+    return api.TGet(key, [api.TColumn(column[:1], column[2:]) for column in columns], maxVersions=ALL_VERSIONS)
+
+
+def versions(result: Any) -> list[Version]:
+    """What was found of a row, by column, the newest first."""
+    row = result.row
+    return [
+        Version(row, value.family + b":" + value.qualifier, value.timestamp, decode_value(value.value))
+        for value in result.columnValues
+    ]
+
+
 def walk(client: Any, table: bytes, scan: Any, place: Place) -> Iterator[tuple[Place, list[Version]]]:
-    """Pages of the versions that a scan has from a place on, each with the place after it."""
+    """Pages of the versions that a scan has from a place on, each with the place after it. From the second page on the
+    next one is asked for before a page is handed out, as `hbase_rows.scan` does."""
     api = thrift2()
     bounded = api.TScan(**{**vars(scan), "startRow": place.key, "stopRow": place.stop})
     scanner = client.openScanner(table, bounded)
-    while results := client.getScannerRows(scanner, _ROWS):
-        page = []
+    size, later = _ROWS, False
+    results = client.getScannerRows(scanner, size)
+    while results:
+        ends = len(results) < size
+        size = min(4 * size, _MOST_ROWS, max(1, int(_PAGE_BYTES * len(results) / _bytes(results))))
+        ahead = client.begin("getScannerRows", scanner, size) if later and not ends else None
+        page: list[Version] = []
         for result in results:
-            for value in result.columnValues:
-                column = value.family + b":" + value.qualifier
-                if not place.behind(result.row, column, value.timestamp):
-                    page.append(Version(result.row, column, value.timestamp, decode_value(value.value)))
+            found = versions(result)
+            page += found if result.row != place.key else [one for one in found if not place.behind(*one[:3])]
         if page:
             place = Place(page[-1].key, place.stop, page[-1].column, page[-1].time)
             yield place, page
+        if ends:
+            break
+        results = ahead() if ahead else client.getScannerRows(scanner, size)
+        later = True
     client.closeScanner(scanner)
+
+
+def _bytes(results: list[Any]) -> int:
+    """About how long results are: a gateway has a whole page in memory, for every client."""
+    return sum(len(value.value) + 50 for result in results for value in result.columnValues) or 1
 
 
 def scan_firsts(client: Any, table: bytes, scan: Any, place: Place) -> Iterator[tuple[Place, list[Any]]]:

@@ -9,19 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from neomodel.errors import InvalidValue
 from neomodel.stores import hbase_calls as calls
 from neomodel.stores import hbase_rows as rows
-from neomodel.stores.base import (
-    MAX_TIME,
-    Cell,
-    Columns,
-    Row,
-    Table,
-    Version,
-    check_at,
-    check_columns,
-    check_family,
-    check_key,
-    check_named,
-)
+from neomodel.stores.base import MAX_TIME, Cell, Columns, Row, Table, Version
+from neomodel.stores.checks import check_at, check_columns, check_family, check_key, check_named
 from neomodel.stores.encoding import decode_live
 from neomodel.stores.hbase_definition import Definition
 from neomodel.stores.hbase_errors import Call, Subject
@@ -197,6 +186,25 @@ class HBaseReading(Table):
         for pair, low, high in self._locations().segments(start, stop):
             for page in self._gateways.stream_two(call, ask, calls.Place(low, high), near=pair):
                 yield from page
+
+    def histories(self, cells: Collection[tuple[bytes, bytes]]) -> dict[tuple[bytes, bytes], list[Version]]:
+        check_columns({column for _, column in cells}, self._facts().families)
+        wanted: dict[bytes, list[bytes]] = {}
+        for key, column in cells:
+            wanted.setdefault(check_length(key), []).append(column)
+
+        def read(pair: Pair, some: list[bytes]) -> list[Version]:
+            gets = [calls.versions_of(key, wanted[key]) for key in some]
+            call = Call("histories", self._subject)
+            found = self._gateways.two(call, lambda client: client.getMultiple(self._full_name, gets), near=pair)
+            return [version for result in found for version in calls.versions(result)]
+
+        jobs = [partial(read, pair, some) for pair, some in self._by_pair(list(wanted), lambda key: key)]
+        found: dict[tuple[bytes, bytes], list[Version]] = {}
+        for answer in side_by_side(jobs, self._at_once):
+            for version in answer:
+                found.setdefault((version.key, version.column), []).append(version)
+        return found
 
     # how
 

@@ -10,19 +10,8 @@ from neomodel.errors import OutcomeUnknown, StoreUnavailable
 from neomodel.stores import hbase_calls as calls
 from neomodel.stores import hbase_rows as rows
 from neomodel.stores import hbase_wire as wire
-from neomodel.stores.base import (
-    VERSION,
-    Cells,
-    Mutation,
-    Region,
-    Row,
-    Version,
-    check_cells,
-    check_families,
-    check_family,
-    check_swap,
-    check_time,
-)
+from neomodel.stores.base import VERSION, Cells, Mutation, Region, Row, Version
+from neomodel.stores.checks import check_cells, check_families, check_family, check_swap, check_time
 from neomodel.stores.clock import LANES, Clock, Watch
 from neomodel.stores.encoding import encode_value
 from neomodel.stores.hbase_errors import Call, partly_written

@@ -14,7 +14,8 @@ What the file holds, by the first byte of the key; `encoding` says how a version
 """
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 from zlib import crc32
 
@@ -23,17 +24,8 @@ import attrs
 from neomodel.errors import InvalidStore, InvalidValue, TableExists
 from neomodel.stores import lmdb_file, lmdb_sweep
 from neomodel.stores import lmdb_walk as walk
-from neomodel.stores.base import (
-    DURABLE,
-    ORDERED,
-    SHARED,
-    VERSION,
-    Cells,
-    Mutation,
-    Region,
-    Row,
-    Store,
-    Table,
+from neomodel.stores.base import DURABLE, ORDERED, SHARED, VERSION, Cells, Mutation, Region, Row, Store, Table
+from neomodel.stores.checks import (
     check_cells,
     check_families,
     check_family,
@@ -66,6 +58,9 @@ class LmdbStore(Store):
     def tables(self) -> list[str]:
         with self._file.reading("listing tables") as txn:
             return [key.removeprefix(TABLE_KEY).decode() for key in walk.keys(txn.cursor(), TABLE_KEY)]
+
+    def size(self) -> int:
+        return self._file.size()
 
     def close(self) -> None:
         if self._open:
@@ -147,6 +142,16 @@ class LmdbTable(LmdbReading):
                 entry = self._entry(txn)
                 self._put(txn, entry, batch)
 
+    def put_history(self, versions: Iterable[Any]) -> None:
+        from neomodel.stores import lmdb_versions  # needs numpy and Arrow
+
+        for block in versions:
+            keys = block.column(0).unique().to_pylist()
+            with self._file.writing("put_many") as txn:
+                entry = self._entry(txn)
+                pairs = partial(lmdb_versions.stored, entry, block, lmdb_file.tick(txn, 1))
+                self._write(txn, entry, pairs, keys)
+
     def purge(self, before: int) -> int:
         with self._file.writing("purge") as txn:
             entry = self._entry(txn)
@@ -179,15 +184,19 @@ class LmdbTable(LmdbReading):
 
     def _put(self, txn: Any, entry: Entry, batch: list[Mutation]) -> None:
         first = lmdb_file.tick(txn, len(batch))
+        self._write(txn, entry, lambda: writes(entry, batch, first), (key for key, _, _ in batch))
+
+    def _write(self, txn: Any, entry: Entry, pairs: Callable[[], Iterable[Any]], keys: Iterable[bytes]) -> None:
+        """Put stored keys and values, and samples of their rows."""
         try:
-            txn.cursor().putmulti(writes(entry, batch, first))
+            txn.cursor().putmulti(pairs())
         except lmdb_file.BadLength as exc:
             raise InvalidValue(
                 "the length of a row key with its column, as LMDB stores them,",
-                max(len(key) for key, _ in writes(entry, batch, first)),
+                max(len(key) for key, _ in pairs()),
                 f"at most {lmdb_file.LONGEST_KEY}",
             ) from exc
-        for key, _, _ in batch:
+        for key in keys:
             if not crc32(key) % _SAMPLED:
                 txn.put(_SAMPLES + entry.number + escape(key), b"")
 

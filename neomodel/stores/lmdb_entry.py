@@ -7,7 +7,8 @@ from typing import Any
 import attrs
 
 from neomodel.stores import lmdb_walk as walk
-from neomodel.stores.base import Columns, Mutation, Row, check_cells, check_columns, check_key, check_time, check_value
+from neomodel.stores.base import Columns, Mutation, Row
+from neomodel.stores.checks import check_cells, check_columns, check_key, check_time, check_value
 from neomodel.stores.encoding import encode_time, encode_value, escape
 
 CELLS = b"\1"
@@ -105,9 +106,9 @@ def _row_by_row(entry: Entry, mutations: Iterable[Mutation], first: int) -> Iter
             ]
         else:
             check_cells(cells, entry.families)
-            if len(plain) < _MOST_PLAIN and len(cells) < _MOST_SEEN:
-                plain.update(column for column in cells if escape(column) == column)
             yield [_escaped(head, column, tail, value) for column, value in cells.items()]
+            if len(plain) < _MOST_PLAIN and len(cells) < _MOST_SEEN:
+                plain.update(column for column in cells if 0 not in column and 1 not in column)
 
 
 def _rare(column: bytes, value: bytes | None) -> bytes:

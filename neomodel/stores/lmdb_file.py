@@ -122,6 +122,10 @@ class LmdbFile:
             written = True
         return OutcomeUnknown(operation, self.folder, str(exc)) if written else failure(operation, self.folder, exc)
 
+    def size(self) -> int:
+        """Bytes on disk: the file is as long as what was written to its furthest page, and may have holes."""
+        return os.stat(_data(self.folder)).st_blocks * 512
+
     def close(self) -> None:
         with _lock:
             self.users -= 1

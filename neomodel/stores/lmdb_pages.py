@@ -170,7 +170,7 @@ def block(
     pages = file.pages(txn)
     if pages is None:
         return Block.of([], columns), start
-    with _within(file):
+    with within(file):
         return _rows(Tree(*pages), start, stop, columns, inverse)
 
 
@@ -184,9 +184,9 @@ def recent(
     pages = file.pages(txn)
     if pages is None:
         return [], start
-    with _within(file):
+    with within(file):
         tree = Tree(*pages)
-        places, more = _taken(tree, start, stop)
+        places, more = taken(tree, start, stop)
         entries = Entries(tree, places)
         times = tree.words(entries.ends - _TIME).byteswap()
         (chosen,) = np.nonzero((times >= int.from_bytes(newest, "big")) & (times < int.from_bytes(oldest, "big")))
@@ -199,14 +199,14 @@ def recent(
 
 
 @contextmanager
-def _within(file: LmdbFile) -> Iterator[None]:
+def within(file: LmdbFile) -> Iterator[None]:
     try:
         yield
     except IndexError as exc:
         raise CorruptStore(file.folder, "a page of data.mdb leads to one that is not there") from exc
 
 
-def _taken(tree: Tree, start: bytes, stop: bytes) -> tuple[Numbers, bool]:
+def taken(tree: Tree, start: bytes, stop: bytes) -> tuple[Numbers, bool]:
     """The entries of a range, those in about `PAGES` leaf pages, and whether there may be more."""
     taken: list[Numbers] = []
     more = False
@@ -221,7 +221,7 @@ def _taken(tree: Tree, start: bytes, stop: bytes) -> tuple[Numbers, bool]:
 def _rows(
     tree: Tree, start: bytes, stop: bytes, columns: Sequence[bytes], inverse: bytes
 ) -> tuple[Block, bytes | None]:
-    places, more = _taken(tree, start, stop)
+    places, more = taken(tree, start, stop)
     entries = Entries(tree, places)
     count = entries.fitting(MOST_BYTES)
     if not more and count == len(places):
@@ -254,7 +254,7 @@ def _block(entries: Entries, columns: Sequence[bytes], inverse: bytes) -> Block:
     found = [_Cells(entries, chosen[numbers == at], rows[numbers == at], count) for at in range(len(columns))]
     living = np.logical_or.reduce([one.lengths >= 0 for one in found])
     firsts = np.nonzero(np.diff(rows, prepend=-1))[0][living]
-    keys = _binary(entries.tree, entries.keys[chosen[firsts]] + ROW, lengths[firsts])
+    keys = binary(entries.tree, entries.keys[chosen[firsts]] + ROW, lengths[firsts])
     if 1 in np.frombuffer(keys.buffers()[2], np.uint8):
         keys = pa.array([unescape(key) for key in keys.to_pylist()], pa.binary())
     return Block(keys, {column: one.binary(living) for column, one in zip(columns, found, strict=True)})
@@ -277,10 +277,10 @@ class _Cells:
         self.lengths[rows] = lengths - marked
 
     def binary(self, living: Numbers) -> Any:
-        return _binary(self._tree, self._starts[living], self.lengths[living])
+        return binary(self._tree, self._starts[living], self.lengths[living])
 
 
-def _binary(tree: Tree, starts: Numbers, lengths: Numbers) -> Any:
+def binary(tree: Tree, starts: Numbers, lengths: Numbers) -> Any:
     """An Arrow array of what lies there; null where the length is negative."""
     present = lengths >= 0
     lengths = np.maximum(lengths, 0)

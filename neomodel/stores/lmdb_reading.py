@@ -8,18 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from neomodel.errors import TableNotFound
 from neomodel.stores import lmdb_file
 from neomodel.stores import lmdb_walk as walk
-from neomodel.stores.base import (
-    Cell,
-    Columns,
-    Row,
-    Table,
-    Version,
-    check_at,
-    check_columns,
-    check_family,
-    check_key,
-    check_named,
-)
+from neomodel.stores.base import Cell, Columns, Row, Table, Version
+from neomodel.stores.checks import check_at, check_columns, check_family, check_key, check_named
 from neomodel.stores.encoding import decode_live, decode_time, decode_value, encode_time, escape, unescape
 from neomodel.stores.lmdb_entry import Entry, end_of, row_of
 from neomodel.stores.lmdb_walk import ROW
@@ -201,6 +191,36 @@ class LmdbReading(Table):
             return listed, resume and resume[ROW:]
 
         return self._stream("history", step, escape(start))
+
+    def history_blocks(
+        self, start: bytes = b"", stop: bytes | None = None, *, since: int | None = None, until: int | None = None
+    ) -> Iterator[Any]:
+        from neomodel.stores import lmdb_versions  # needs numpy and Arrow
+
+        def step(txn: Any, position: bytes) -> tuple[list[Any], bytes | None]:
+            entry = self._entry(txn)
+            newest, oldest = self._inverse(until, entry), self._inverse(since, entry)
+            low, high = entry.cells + position, end_of(entry, stop)
+            found, resume = lmdb_versions.block(self._file, txn, low, high, newest, oldest)
+            return [found] if found is not None and len(found) else [], resume and resume[ROW:]
+
+        return self._stream("history", step, escape(start))
+
+    def histories(self, cells: Collection[tuple[bytes, bytes]]) -> dict[tuple[bytes, bytes], list[Version]]:
+        found: dict[tuple[bytes, bytes], list[Version]] = {}
+        with self._file.reading("histories") as txn:
+            entry, cursor = self._entry(txn), txn.cursor()
+            check_columns({column for _, column in cells}, entry.families)
+            for key, column in cells:
+                low, high = walk.part(column[:2], column[2:], column[2:] + b"\0")
+                head = entry.cells + escape(check_key(key))
+                versions = [
+                    Version(key, column, decode_time(stored_key[-8:]), decode_value(stored))
+                    for stored_key, stored in walk.versions(cursor, head + low, head + high)
+                ]
+                if versions:
+                    found[key, column] = versions
+        return found
 
     # how
 

@@ -11,7 +11,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from neomodel.stores.base import Cell, Row, check_key
+from neomodel.stores.base import Cell, Row
+from neomodel.stores.checks import check_key
 from neomodel.stores.encoding import decode_live, decode_time, escape, unescape
 
 ROW = 4  # where the row key starts

@@ -11,18 +11,8 @@ import time
 from collections.abc import Iterable, Iterator
 
 from neomodel.errors import InvalidStore, TableExists, TableNotFound
-from neomodel.stores.base import (
-    ORDERED,
-    VERSION,
-    Cell,
-    Cells,
-    Columns,
-    Mutation,
-    Region,
-    Row,
-    Store,
-    Table,
-    Version,
+from neomodel.stores.base import ORDERED, VERSION, Cell, Cells, Columns, Mutation, Region, Row, Store, Table, Version
+from neomodel.stores.checks import (
     check_at,
     check_cells,
     check_columns,

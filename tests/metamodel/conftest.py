@@ -1,11 +1,11 @@
 """A store of each kind that holds metamodels in a way of its own, with no metamodel in it."""
 
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from neomodel.registry import TABLE
 from neomodel.stores import Store
 from tests.stores.kinds import KINDS
 
@@ -14,11 +14,11 @@ from tests.stores.kinds import KINDS
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     kind = KINDS[request.param]
     if kind.cluster:
-        (tmp_path / "url").write_text(request.getfixturevalue("hbase").url)
+        (tmp_path / "url").write_text(f"{request.getfixturevalue('hbase').url}&prefix=r{uuid.uuid4().hex[:8]}_")
     with kind.open(tmp_path) as store:
         yield store
-        if TABLE in store.tables():
-            store.table(TABLE).drop()
+        for name in store.tables():
+            store.table(name).drop()
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import neomodel as nm
+from neomodel import ids
 from neomodel.repository import Repository
 from neomodel.stores import open_store
 from neomodel.stores.wrappers import Counting
@@ -46,6 +47,14 @@ def test_what_is_written_is_found_by_key_event_and_ingest_time(ledger: nm.Ledger
     assert at(29, known) == (10, "first", False)
     assert at(LAST, latest) == (30, None, True)
     assert ledger.at("a", ingest=latest) is None
+
+
+@pytest.mark.parametrize("key", ["a", "customer-7", "a b", "a#b", "a$", "~", "}", ",", "é", "\0", "x" * 130, "ü" * 60])
+def test_the_row_of_a_key_is_that_of_an_object_with_this_key_and_tells_it(ledger: nm.Ledger, key: str) -> None:
+    row = ledger.row(key)
+
+    assert row == ids.natural(*ledger._names, [key]).encode()
+    assert ledger.key_of(row) == key
 
 
 def test_many_are_written_and_read_together_and_the_last_of_an_event_counts(ledger: nm.Ledger) -> None:

@@ -4,7 +4,7 @@ Every operation goes through one of three seams of `WrappedStore`: `reading`, `s
 treats all operations alike overrides those; one that knows better about some of them overrides `table` as well.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
 from neomodel.stores.base import Cell, Cells, Columns, Mutation, Region, Row, Store, Table, Version
@@ -35,6 +35,9 @@ class WrappedStore(Store):
 
     def tables(self) -> list[str]:
         return self.reading(Call("tables"), self.inner.tables)
+
+    def size(self) -> int | None:
+        return self.inner.size()
 
     def close(self) -> None:
         self.inner.close()
@@ -142,6 +145,9 @@ class WrappedTable(Table):
             Call("history", self.name),
             lambda: self._inner.history(start, stop, columns=columns, since=since, until=until),
         )
+
+    def histories(self, cells: Collection[tuple[bytes, bytes]]) -> dict[tuple[bytes, bytes], list[Version]]:
+        return self._store.reading(Call("histories", self.name), lambda: self._inner.histories(cells))
 
     def swap(self, key: bytes, expected: bytes | None, cells: Cells) -> bool:
         return self._store.writing(Call("swap", self.name, key), lambda: self._inner.swap(key, expected, cells))

@@ -6,7 +6,8 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from neomodel.stores.base import Columns, Mutation, Row, Store, Table, check_key
+from neomodel.stores.base import Columns, Mutation, Row, Store, Table
+from neomodel.stores.checks import check_key
 from neomodel.stores.wrappers.base import WrappedStore, WrappedTable
 
 # What Python itself takes for a row, and for a cell or a column of a selection, in bytes: rounded up.

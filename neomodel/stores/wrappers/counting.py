@@ -19,6 +19,7 @@ _CELLS: dict[str, Callable[[Any], int]] = {
     "firsts": len,
     "scan_firsts": lambda _key_and_cell: 1,
     "history": lambda _version: 1,
+    "histories": lambda found: sum(map(len, found.values())),
 }
 
 

@@ -1,5 +1,7 @@
 """Every version that is kept: `Table.history`."""
 
+import random
+
 import pytest
 
 from neomodel.errors import InvalidValue
@@ -101,3 +103,27 @@ def _rows_at(told: list[Version], time: int) -> dict[bytes, dict[bytes, bytes]]:
 def test_a_bound_that_is_no_time_is_refused(table: Table, key: bytes, bound: str) -> None:
     with pytest.raises(InvalidValue):
         list(table.history(key, **{bound: -1}))  # type: ignore[arg-type]
+
+
+def test_blocks_of_versions_are_what_history_tells(table: Table, span: tuple[bytes, bytes]) -> None:
+    chance = random.Random(7)
+    odd = [b"a", b"\0", b"\1", b"\1\1", b"\1\2", b"\2", b"\xff", b"\0\1\0", b"b" * 40]
+
+    def some(count: int) -> bytes:
+        return b"".join(chance.choices(odd, k=chance.randint(1, count)))
+
+    values = [None, b"", b"\0", b"\0x", b"\1", b"plain", b"long" * 3000]
+    for _ in range(2):
+        table.put_many(
+            Mutation(span[0] + some(2), {b"p:" + some(3): chance.choice(values), b"c:x": b"1"}) for _ in range(300)
+        )
+    times = sorted({version.time for version in table.history(*span)})
+    middle = times[len(times) // 2]
+
+    for bounds in ({}, {"since": middle}, {"until": middle}, {"since": times[5], "until": middle}):
+        for rows in (span, (span[0] + b"\1", span[0] + b"\1\2"), (span[0] + b"b", span[1])):
+            blocks = list(table.history_blocks(*rows, **bounds))
+            assert [Version(*row.values()) for block in blocks for row in block.to_pylist()] == list(
+                table.history(*rows, **bounds)
+            )
+            assert all(len(block) for block in blocks)

@@ -1,12 +1,14 @@
 """Writing without asking: `Table.put_many`."""
 
+import random
 import threading
 from collections.abc import Iterator
 
 import pytest
 
 from neomodel.errors import InvalidValue
-from neomodel.stores import VERSION, Mutation, Table
+from neomodel.stores import VERSION, Mutation, Table, Version
+from neomodel.stores.blocks import versions_of
 from tests.stores.shorthand import put, span_keys, versions
 
 
@@ -121,3 +123,42 @@ def test_the_callers_iterator_may_itself_read_and_write_the_table(table: Table, 
 
     assert not thread.is_alive()
     assert len(span_keys(table, span)) == 15
+
+
+def test_versions_in_blocks_are_written_with_their_times(own_table: Table) -> None:
+    chance = random.Random(3)
+    odd = [b"a", b"\0", b"\1", b"\1\1", b"\1\2", b"\2", b"\xff", b"b" * 30]
+    values = [None, b"", b"\0", b"\0x", b"\1", b"plain", b"long" * 3000]
+
+    def some(count: int) -> bytes:
+        return b"".join(chance.choices(odd, k=chance.randint(1, count)))
+
+    cells = {(some(3), b"p:" + some(3), chance.randint(0, 5)): chance.choice(values) for _ in range(500)}
+    made = [Version(*place, value) for place, value in cells.items()]
+    expected = sorted(made, key=lambda one: (one.key, one.column, -one.time))
+
+    own_table.put_history(versions_of(iter(expected[:200])))
+    own_table.put_history(versions_of(iter(expected[100:])))
+
+    assert list(own_table.history()) == expected
+    newest = {(one.key, one.column): one.value for one in reversed(expected)}
+    assert [key for key, _ in own_table.scan()] == sorted(
+        {key for (key, _), value in newest.items() if value is not None}
+    )
+
+
+@pytest.mark.parametrize(
+    "version",
+    [
+        Version(b"", b"p:x", 1, b""),
+        Version(b"k", b"q:x", 1, b""),
+        Version(b"k", b"p:", 1, b""),
+        Version(b"k", b"p:x", -1, b""),
+        Version(b"k", b"p:x", 2**62, b""),
+    ],
+)
+def test_versions_that_make_no_sense_are_refused_and_none_is_written(own_table: Table, version: Version) -> None:
+    with pytest.raises(InvalidValue):
+        own_table.put_history(versions_of(iter([Version(b"good", b"p:x", 1, b""), version])))
+
+    assert list(own_table.history()) == []

@@ -1,0 +1,144 @@
+"""Versions by column: all of those in some hundred pages of an LMDB file at a time (see `lmdb_pages`), and such as are
+to be stored.
+
+A stored key without its time is a row key, a zero and a column, both escaped so that they have no zero of their own. So
+of many keys, one after another, the zeros tell where each of them is divided.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neomodel.errors import InvalidValue
+from neomodel.stores.base import MAX_TIME
+from neomodel.stores.blocks import VERSIONS
+from neomodel.stores.checks import check_cells, check_key, check_time
+from neomodel.stores.lmdb_entry import Entry
+from neomodel.stores.lmdb_file import LmdbFile
+from neomodel.stores.lmdb_pages import MOST_BYTES, Entries, Numbers, Tree, binary, taken, within
+from neomodel.stores.lmdb_walk import ROW
+
+_END = 9  # of a stored key: a zero and the time
+
+
+def block(
+    file: LmdbFile, txn: Any, start: bytes, stop: bytes, newest: bytes, oldest: bytes
+) -> tuple[Any, bytes | None]:
+    """Every version from `start`, before `stop`, whose inverted time is `newest` or more and less than `oldest`, if
+    these are not empty, as a record batch, or None if there is none; and where to go on, or None at the end: what lies
+    in about `PAGES` leaf pages."""
+    if start >= stop:
+        return None, None
+    pages = file.pages(txn)
+    if pages is None:
+        return None, start
+    with within(file):
+        tree = Tree(*pages)
+        places, more = taken(tree, start, stop)
+        entries = Entries(tree, places)
+        count = entries.fitting(MOST_BYTES) or 1
+        if count < len(places):
+            entries, more = entries.first(count), True
+        found = _versions(entries, newest, oldest) if len(places) else None
+        return found, tree.key(places[min(count, len(places)) - 1]) + b"\0" if more else None
+
+
+def _versions(entries: Entries, newest: bytes, oldest: bytes) -> Any:
+    tree = entries.tree
+    times = tree.words(entries.ends - 8).byteswap()
+    chosen = np.ones(len(times), bool)
+    if newest:
+        chosen &= times >= int.from_bytes(newest, "big")
+    if oldest:
+        chosen &= times < int.from_bytes(oldest, "big")
+    (some,) = np.nonzero(chosen)
+    starts, lengths = entries.values(some)
+    tombstones = lengths == 0  # nothing at all; a zero in front is no part of a value: `encoding`
+    marked = np.zeros(len(some), bool)
+    marked[~tombstones] = tree.bytes[starts[~tombstones]] == 0
+    values = binary(tree, starts + marked, np.where(tombstones, -1, lengths - marked))
+    names = binary(tree, entries.keys[some] + ROW, entries.ends[some] - entries.keys[some] - ROW - _END)
+    keys, columns = _divided(names)
+    return pa.RecordBatch.from_arrays([keys, columns, pa.array(MAX_TIME - times[some]), values], schema=VERSIONS)
+
+
+def _divided(names: Any) -> tuple[Any, Any]:
+    """The row keys and the columns of stored keys without their times."""
+    offsets = np.frombuffer(names.buffers()[1], np.int32)[: len(names) + 1].astype(np.int64)
+    data = np.frombuffer(names.buffers()[2], np.uint8)[: offsets[-1]]
+    (zeros,) = np.nonzero(data == 0)
+    bounds = np.stack([offsets[:-1], zeros, zeros + 1, offsets[1:]])
+    if 1 in data:
+        data, bounds = _unescaped(data, bounds)
+    return _cut(data, bounds[0], bounds[1]), _cut(data, bounds[2], bounds[3])
+
+
+def _unescaped(data: Numbers, places: Numbers) -> tuple[Numbers, Numbers]:
+    """Escaped bytes as they were, and where these places are among them. Of ones in a row, each second one is what an
+    escape stands for; a last one without a second has a two behind it."""
+    (ones,) = np.nonzero(data == 1)
+    begins = np.diff(ones, prepend=-2) > 1
+    first = np.maximum.accumulate(np.where(begins, ones, 0))
+    escapes = ones[(ones - first) % 2 == 0]
+    plain = data.copy()
+    plain[escapes + 1] -= 1
+    gone = np.zeros(len(data) + 1, np.int64)
+    gone[escapes + 1] = 1
+    return np.delete(plain, escapes), places - np.cumsum(gone)[places]
+
+
+def _cut(data: Numbers, starts: Numbers, stops: Numbers) -> Any:
+    """Parts of bytes as an Arrow array."""
+    lengths = stops - starts
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if len(ends) else 0
+    offsets = np.zeros(len(lengths) + 1, np.int32)
+    offsets[1:] = ends
+    found = data[np.repeat(starts - ends + lengths, lengths) + np.arange(total)]
+    return pa.Array.from_buffers(pa.binary(), len(lengths), [None, pa.py_buffer(offsets), pa.py_buffer(found)], 0)
+
+
+def stored(entry: Entry, versions: Any, now: int) -> Iterator[tuple[bytes, bytes]]:
+    """The stored keys and values of versions in a record batch (`encoding` says how they are made), in its order.
+    Raises what storing them one by one would, before any is there."""
+    keys, columns, times, values = versions.columns
+    _check(entry, keys, columns, times, now)
+    names, escaped = _escaped(columns)
+    inverse = (MAX_TIME - times.to_numpy(zero_copy_only=False)).astype(">i8")
+    moments = pa.Array.from_buffers(pa.binary(8), len(times), [None, pa.py_buffer(inverse)]).cast(pa.binary())
+    heads = pc.binary_join_element_wise(_binary(entry.cells), _escaped(keys)[0], _binary(b""))
+    found = pc.binary_join_element_wise(heads, names, moments, _binary(b"\0"))
+    first = pc.binary_slice(values, 0, 1)
+    marked = pc.or_(escaped, pc.or_(pc.equal(first, _binary(b"")), pc.equal(first, _binary(b"\0"))))
+    told = pc.if_else(marked, pc.binary_join_element_wise(_binary(b"\0"), values, _binary(b"")), values)
+    return zip(found.to_pylist(), pc.fill_null(told, b"").to_pylist(), strict=True)
+
+
+def _check(entry: Entry, keys: Any, columns: Any, times: Any, now: int) -> None:
+    for key in (key for key in pc.unique(keys.filter(pc.equal(pc.binary_length(keys), 0))).to_pylist()):
+        check_key(key)
+    heads = pc.unique(pc.binary_slice(columns, 0, 2)).to_pylist()
+    if not entry.families.issuperset(heads) or pc.min(pc.binary_length(columns)).as_py() < 3:
+        for column in columns.to_pylist():
+            check_cells({column: b""}, entry.families)
+    span = pc.min_max(times).as_py()
+    for time in span.values():
+        check_time(time, now, entry.horizon or -1)
+    if columns.null_count or keys.null_count or times.null_count:
+        raise InvalidValue("a version", None, "one with a key, a column and a time")
+
+
+def _escaped(parts: Any) -> tuple[Any, Any]:
+    """Row keys or columns as stored keys have them; and of which that differs."""
+    odd = pc.or_(pc.match_substring(parts, b"\0"), pc.match_substring(parts, b"\1"))
+    if not pc.any(odd).as_py():
+        return parts, odd
+    ones = pc.replace_substring(parts, b"\1", b"\1\2")
+    return pc.replace_substring(ones, b"\0", b"\1\1"), odd
+
+
+def _binary(data: bytes) -> Any:
+    return pa.scalar(data, pa.binary())
