@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from neomodel.row_access import RowAccess
     from neomodel.states import Stored
 
+PAGE = 500  # rows read in one call
 _ROOM = 5000  # rows
 _AHEAD = 1.0  # seconds for which a row that was read ahead is believed, where a store can't tell what others write
 BELIEVED = 0.05  # and one that was asked for
@@ -122,6 +123,9 @@ class Rows:
 
     def put(self, rows: dict[str, Row], answer: Answer) -> None:
         """Keep rows that were read."""
+        if len(self._rows) + len(rows) > self._room:
+            for oid in rows:
+                self._rows.pop(oid, None)  # or it would keep its place, and be the next to go
         self._rows |= rows
         self._answers |= dict.fromkeys(rows, answer)
         for oid in list(islice(self._rows, max(0, len(self._rows) - self._room))):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from neomodel import ids, layout
 from neomodel.always import known
 from neomodel.checks import checked
-from neomodel.cohorts import Page
+from neomodel.cohorts import PAGE, Page
 from neomodel.collections import FeatureList
 from neomodel.entries import joined
 from neomodel.errors import InvalidValue
@@ -21,7 +21,7 @@ from neomodel.newcomers import Newcomer
 from neomodel.objects import Element, Unloaded, unload
 from neomodel.packed import FORM, Kept, PackedRow, cell, pack
 from neomodel.roots import ROOT_KIND, ROOTS, RootState
-from neomodel.row_access import PAGE, RowAccess
+from neomodel.row_access import RowAccess
 from neomodel.states import Stored, encode, together
 from neomodel.stores import Mutation
 from neomodel.stores.base import ORDERED

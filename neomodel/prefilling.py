@@ -9,10 +9,9 @@ from itertools import islice
 from typing import Any
 
 from neomodel import ids, layout
-from neomodel.cohorts import Cohort
+from neomodel.cohorts import PAGE, Cohort
 from neomodel.metamodel import ANYTHING, TypeName
 from neomodel.model import Model
-from neomodel.row_access import PAGE
 from neomodel.stores import Row
 
 ROWS = 2_000_000

@@ -6,7 +6,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from neomodel import ids, layout
-from neomodel.cohorts import BELIEVED, Answer, Cohort, Origin, Page, Rows, likely, outdated
+from neomodel.cohorts import BELIEVED, PAGE, Answer, Cohort, Origin, Page, Rows, likely, outdated
 from neomodel.errors import ReadOnly
 from neomodel.live import Live
 from neomodel.packed import Kept, pack
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from neomodel.prefetching import Hint
     from neomodel.repository import Repository
 
-PAGE = 500  # rows read in one call
 LATELY = 1000  # objects whose rows are kept as they were read
 WRITTEN = 5000  # rows written in one call
 

@@ -4,14 +4,14 @@ A *token* is what a reference holds: the object itself in memory, a text in a ro
 and opposites are not here but in `changes.py`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 from weakref import ref
 
 from neomodel import codecs, ids, layout, trees
-from neomodel.cohorts import Cohort, Page
+from neomodel.cohorts import PAGE, Cohort, Page
 from neomodel.edits import Edit, More
 from neomodel.errors import Conflict, CorruptRow, ObjectNotFound
 from neomodel.kinds import EClass, EFeature
@@ -322,12 +322,13 @@ def holding(obj: "Element") -> Iterator[None]:
         state.tidy()
 
 
-def together(elements: "Iterable[Element]") -> None:
-    """Let these objects be read together once one of them is."""
+def together(elements: "Sequence[Element]") -> None:
+    """Let these objects be read together once one of them is: those that are read for the first time, and those that
+    have to be read again, unless more of them are read in one call with those they were met with before."""
     by_model: dict[Model, list[Stored]] = {}
     for element in elements:
         state = element._neo
-        if isinstance(state, Stored) and state.kept is None and state.page.cohort is None:
+        if isinstance(state, Stored) and _joins(state, len(elements)):
             by_model.setdefault(state.page.model, []).append(state)
     for model, states in by_model.items():
         cohort = Cohort([state.oid for state in states])
@@ -337,6 +338,13 @@ def together(elements: "Iterable[Element]") -> None:
             if page is None:
                 page = pages[state.page] = Page(model, state.page.epoch, cohort, state.page.met)
             state.page = page
+
+
+def _joins(state: Stored, count: int) -> bool:
+    page = state.page
+    if state.kept is None or page.cohort is None:
+        return state.kept is None and page.cohort is None
+    return min(page.cohort.count, PAGE) <= count and not state.is_firm and page.epoch != page.model.epoch()
 
 
 def at_rest(row: Row | PackedRow) -> Kept:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from neomodel import ids, layout
 from neomodel.always import known
+from neomodel.cohorts import PAGE
 from neomodel.document_order import Frame, Walk
 from neomodel.errors import InvalidValue, MetamodelNotFound, ModelNotFound
 from neomodel.kinds import EClass, EFeature
-from neomodel.row_access import PAGE
 from neomodel.stores import Row
 from neomodel.xmi.forms import Form, Prefixes
 from neomodel.xmi.fragments import Fragments, Place

@@ -201,6 +201,38 @@ def test_new_objects_that_are_read_later_cost_a_call_for_a_hundred(
     assert counting.calls.total() <= CLASSES / 100
 
 
+def test_held_objects_that_come_in_another_order_than_they_were_stored_cost_a_call_for_a_hundred(
+    counting: Counting, wait: Callable[[float], None]
+) -> None:
+    """More of them than rows are kept; by their ids they come from everywhere in the order of their making."""
+    model = _empty(counting)
+    packages = [Package(name=f"p{n}") for n in range(2 * cohorts._ROOM)]
+    model.roots.extend(packages)
+    wait(10)
+    counting.reset()
+
+    found = set()
+    for one in model.all(Package):
+        wait(0.0005)
+        found.add(one.name)
+
+    assert found == {f"p{n}" for n in range(len(packages))}
+    assert counting.calls.total() <= len(packages) / 100
+    assert counting.cells_read <= 15 * len(packages)
+
+
+def test_rows_that_are_read_again_are_the_last_to_go() -> None:
+    rows, answer = cohorts.Rows(), cohorts.Answer(SimpleNamespace(), 0, 0.0)  # type: ignore[arg-type]
+    rows.put({f"o{n}": {b"p:n": b"1"} for n in range(cohorts._ROOM)}, answer)
+
+    rows.put({"o0": {b"p:n": b"2"}}, answer)
+    rows.put({"new": {}}, answer)
+
+    assert rows.peek("o0") == {b"p:n": b"2"}
+    assert rows.peek("o1") is None
+    assert len(rows) == cohorts._ROOM
+
+
 def _empty(counting: Counting) -> nm.Model:
     repo = Repository(counting)
     repo.register(java)

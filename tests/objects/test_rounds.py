@@ -28,11 +28,13 @@ START = 60  # seconds
 
 @attrs.frozen
 class Pace:
-    """How long things take in a round, in seconds: the lease of batches, pauses of writers, the round itself."""
+    """How long things take in a round, in seconds: the lease of batches, pauses of writers, the round itself, and how
+    long a writer rests after each number."""
 
     lease: float
     pauses: tuple[float, ...]
     round: float
+    rest: float = 0.0
 
 
 @attrs.define

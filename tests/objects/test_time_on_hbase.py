@@ -39,7 +39,7 @@ def test_a_time_is_stable_when_it_has_settled_and_a_batch_holds_it_back(repo: Re
     with pytest.raises(nm.ModelNotFound, match="created later"):
         repo.open("m", as_of=before)
 
-    with nm.batch(repo, lease=1) as batch:
+    with nm.batch(repo, lease=2) as batch:
         a.name = "c"
         time.sleep(SETTLING + 1)  # longer than its lease
         shelf.books.append(Book(name="d"))

@@ -1,5 +1,6 @@
 """What is written is what is read again, and what PyEcore reads; what was odd in a file is so again."""
 
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -23,15 +24,23 @@ def again(found: list[Package], path: Path) -> list[Package]:
     return read_ecore(path)[0]
 
 
-@settings(max_examples=300)
+def check_survives(package: Package) -> None:
+    check([package], lambda _: None)
+    with tempfile.TemporaryDirectory() as folder:
+        assert again([package], Path(folder) / "survives.ecore") == [package]
+
+
+@settings(max_examples=100)
 @given(packages())
 def test_every_package_that_makes_sense_survives_a_file(package: Package) -> None:
-    check([package], lambda _: None)
-    path = Path("survives.ecore")
-    try:
-        assert again([package], path) == [package]
-    finally:
-        path.unlink(missing_ok=True)
+    check_survives(package)
+
+
+@pytest.mark.soak
+@settings(max_examples=3000)
+@given(packages())
+def test_every_package_that_makes_sense_survives_a_file_at_length(package: Package) -> None:
+    check_survives(package)
 
 
 def test_a_file_reads_as_eclipse_writes_it(tmp_path: Path) -> None:
