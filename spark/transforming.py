@@ -8,7 +8,6 @@ again: a part that Spark asks for once more, since what it handed on was lost, o
 
 import gc
 import heapq
-import threading
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -21,11 +20,11 @@ from neomodel.errors import RuleFailed
 from neomodel.model import Model
 from neomodel.repository import shared
 from neomodel.rules.definition import Transformation
-from neomodel.rules.folding import Contribution, is_maker
+from neomodel.rules.folding import Contribution
 from neomodel.rules.part import Member, Message, Tally, Unplaced
 from neomodel.rules.part import Part as Applied
 from neomodel.rules.reads import WatchedModel
-from neomodel.rules.running import Outcome, Task, bound
+from neomodel.rules.running import Outcome, Task, bound, counted, in_order
 from neomodel.rules.running import transform as run_by
 from neomodel.rules.runs import APPLYING, Run, Runs, Token
 from neomodel.rules.settling import list_roots, settle
@@ -33,8 +32,9 @@ from spark.partitions import Part, parts_of
 from spark.reads import Counter, Watched
 from spark.sentences import one_sentence
 from spark.snapshots import Snapshot
+from spark.telling import Telling
 
-_POLLED = 0.5  # seconds between looks at what tasks have told
+_BUNDLE = 5_000  # messages
 
 
 def transform(session: SparkSession, transformation: Transformation, source: Model, target: str, **options: Any) -> Run:
@@ -73,9 +73,9 @@ class SparkEngine:
             groups = messages.flatMap(_membership).groupByKey(len(parts))
             grouped = groups.mapPartitions(lambda some: work.apply_groups(some, tallies.add))
             messages = messages.union(grouped)
-        keyed = messages.flatMap(_concern).groupByKey(len(starts) + 1, lambda oid: bisect_right(starts, oid.encode()))
-        with _Telling(task.progress, tallies, len(parts)):
-            settled = keyed.mapPartitions(work.settle).collect()
+        dealt = messages.mapPartitions(lambda some: _dealt(some, starts)).partitionBy(len(parts), int)
+        with Telling(_telling(task.progress, tallies, len(parts))):
+            settled = dealt.mapPartitions(work.settle).collect()
         found = [tallies.value[key] for key in sorted(tallies.value)]
         failures = [failure for tally in found for failure in tally.failures]
         if failures and not task.patience:
@@ -140,26 +140,20 @@ class Work:
                 yield from applied.apply_groups(mine)
                 self._told(applied.tally, b"", f"{mine[0][0]}={mine[0][1]}".encode(), None, counts, tell)
 
-    def settle(self, gathered: Iterable[tuple[str, Iterable[Contribution | Unplaced]]]) -> Iterator[Settled]:
+    def settle(self, dealt: Iterable[tuple[int, list[Contribution | Unplaced]]]) -> Iterator[Settled]:
         """Fold again what other parts contributed to."""
         with one_sentence():
             repository = shared(self.source.store)
             Runs(repository.store).settle(self.target, self.attempt)
             model = Model(repository, self.target, None)
             plan = bound(self.transformation, self.source.open(), repository)
-            count = common = 0
+            gathered: dict[str, list[Contribution | Unplaced]] = {}
+            for _, some in dealt:
+                for one in some:
+                    gathered.setdefault(one.target, []).append(one)
             failures: list[RuleFailed] = []
-
-            def counted() -> Iterator[tuple[str, list[Contribution | Unplaced]]]:
-                nonlocal count, common
-                for oid, messages in gathered:
-                    said = list(messages)
-                    count += any(isinstance(one, Contribution) for one in said)
-                    common += any(is_maker(one) for one in said)
-                    yield oid, said
-
-            roots = sorted((one.order, one.target) for one in settle(plan, model, counted(), failures))
-            yield Settled(count, common, roots, failures)
+            unplaced = settle(plan, model, in_order(gathered), failures)
+            yield Settled(*counted(gathered), sorted((one.order, one.target) for one in unplaced), failures)
 
     def _applied(self, part: Part, counts: list[int]) -> Applied:
         def local(number: int) -> None:
@@ -205,8 +199,31 @@ def _membership(message: Message) -> list[tuple[tuple[str, str], str]]:
     return [((message.rule, message.key), message.source)] if isinstance(message, Member) else []
 
 
-def _concern(message: Message) -> list[tuple[str, Contribution | Unplaced]]:
-    return [] if isinstance(message, Member) else [(message.target, message)]
+def _dealt(messages: Iterable[Message], starts: list[bytes]) -> Iterator[tuple[int, list[Contribution | Unplaced]]]:
+    """What concerns results of each part, many at a time: one by one Spark takes longer than making them did."""
+    held: list[list[Contribution | Unplaced]] = [[] for _ in range(len(starts) + 1)]
+    for message in messages:
+        if not isinstance(message, Member):
+            part = bisect_right(starts, message.target.encode())
+            held[part].append(message)
+            if len(held[part]) == _BUNDLE:
+                yield part, held[part]
+                held[part] = []
+    yield from ((part, some) for part, some in enumerate(held) if some)
+
+
+def _telling(
+    progress: Callable[[int, float], Any] | None, tallies: "Accumulator[dict[Any, Tally]]", parts: int
+) -> Callable[[], None] | None:
+    """Tells how far tasks are, if anybody wants to know."""
+    if progress is None:
+        return None
+
+    def tell() -> None:
+        done = [*tallies.value.values()]  # grouped rules have parts of their own, after all others
+        progress(sum(one.elements for one in done), min(1.0, len(done) / parts))
+
+    return tell
 
 
 class _Merged(AccumulatorParam[dict[tuple[str, str], Tally]]):
@@ -220,36 +237,6 @@ class _Merged(AccumulatorParam[dict[tuple[str, str], Tally]]):
     ) -> dict[tuple[str, str], Tally]:
         value1.update(value2)
         return value1
-
-
-class _Telling:
-    """Tells how far tasks are while the block runs."""
-
-    def __init__(
-        self, progress: Callable[[int, float], Any] | None, tallies: "Accumulator[dict[Any, Tally]]", parts: int
-    ) -> None:
-        self._progress, self._tallies, self._parts = progress, tallies, parts
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._watch, name="neomodel-progress", daemon=True)
-
-    def __enter__(self) -> None:
-        if self._progress is not None:
-            self._thread.start()
-
-    def __exit__(self, *exc: object) -> None:
-        self._ended.set()
-        if self._progress is not None:
-            self._thread.join()
-            self._tell()
-
-    def _watch(self) -> None:
-        while not self._ended.wait(_POLLED):
-            self._tell()
-
-    def _tell(self) -> None:
-        assert self._progress is not None
-        done = [*self._tallies.value.values()]  # grouped rules have parts of their own, after all others
-        self._progress(sum(one.elements for one in done), min(1.0, len(done) / self._parts))
 
 
 __all__ = ["SparkEngine", "transform"]

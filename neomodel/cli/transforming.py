@@ -1,10 +1,7 @@
 """Models made of others by the rules of a transformation."""
 
 import enum
-import importlib
 import json
-import os
-import sys
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -14,6 +11,7 @@ import typer
 import neomodel as nm
 from neomodel.cli.frame import AsJson, Refused, StoreUrl
 from neomodel.cli.grid import print_grid
+from neomodel.cli.loading import loaded
 from neomodel.cli.models import check_there
 from neomodel.cli.progress import shares
 from neomodel.declare import DECLARED
@@ -57,7 +55,7 @@ def transform(
     - remote_share: of the rows that rules read, those outside of their own part (null where nobody counts).
     - parts: each has start, stop, host, elements, results, applications, local and remote reads, seconds.
     """
-    rules = _loaded(transformation)
+    rules = loaded(transformation, nm.Transformation, "transformation", "MODULE:NAME, such as package.module:rules")
     with connect(store, create=False) as repository:
         check_there(repository, source)
         _register(rules, repository)
@@ -86,33 +84,6 @@ def _runner(
 
     session = spark.session(f"neomodel transform {rules.name}")
     return lambda progress: spark.transform(session, rules, source, target, progress=progress)
-
-
-# finding rules
-
-
-def _loaded(name: str) -> nm.Transformation:
-    """The transformation that a module has under a name."""
-    module_name, colon, attribute = name.partition(":")
-    if not (colon and module_name and attribute):
-        raise Refused(f"{name!r} names no transformation; write it as MODULE:NAME, such as package.module:rules")
-    here = os.getcwd()
-    sys.path.insert(0, here)
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (here, os.environ.get("PYTHONPATH"))))  # of Spark's workers
-    try:
-        module = importlib.import_module(module_name)
-    except Exception as exc:
-        raise Refused(
-            f"module {module_name} cannot be loaded ({type(exc).__name__}: {exc}); mend it, or its name"
-        ) from exc
-    finally:
-        sys.path.remove(here)
-    found = getattr(module, attribute, None)
-    if not isinstance(found, nm.Transformation):
-        there = [name for name, value in vars(module).items() if isinstance(value, nm.Transformation)]
-        remedy = f"it has {', '.join(there)}" if there else "it has none"
-        raise Refused(f"module {module_name} has no transformation {attribute!r}; {remedy}")
-    return found
 
 
 def _register(rules: nm.Transformation, repository: nm.Repository) -> None:

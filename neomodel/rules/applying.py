@@ -77,7 +77,9 @@ class Applying:
 
     def matches(self, element: Element) -> tuple[BoundRule, ...]:
         """The rules that match an object; of those that extend one another, the last."""
-        return self._answered(None, element._neo, self._matched)  # type: ignore[no-any-return]
+        answer, noted = self._answers.get((None, element._neo)) or self._asked(None, element, self._matched)
+        self._reads.noted |= noted
+        return answer  # type: ignore[no-any-return]
 
     def _matched(self, element: Element) -> tuple[BoundRule, ...]:
         found: list[BoundRule] = []
@@ -187,7 +189,7 @@ class Applying:
         application, bound = self._application, self._plan.rules[rule.name]
         if application is None:
             raise InvalidValue(f"where rule {rule.name} is called,", "a guard or a key", "the body of a rule")
-        oid = _identified(element, rule)
+        oid = _stored(element, rule).oid
         if rule.mode == "unique":
             known = self._uniques.get(f"{rule.name}\0{oid}")
             if known is not None:
@@ -211,10 +213,10 @@ class Applying:
 
     def helped(self, helper: Helper, element: Any) -> Any:
         """What a helper answers for an object."""
-        state = getattr(element, "_neo", None)
-        if not isinstance(state, Stored):
-            raise InvalidValue(f"the argument of {helper.name}", element, "an object of the source model")
-        return self._answered(helper, state, helper.function)
+        state: Any = getattr(element, "_neo", None)
+        answer, noted = self._answers.get((helper, state)) or self._asked(helper, element, helper.function)
+        self._reads.noted |= noted
+        return answer
 
     def constant(self, name: str) -> Any:
         self._reads.noted.add((_constant(name), ""))
@@ -222,19 +224,17 @@ class Applying:
 
     # how
 
-    def _answered(self, asked: Helper | None, state: Stored, ask: Callable[[Any], Any]) -> Any:
-        """What a helper answers for an object, or, of none, which rules match it; and that what the answer was made of
-        has been read for whoever asks. It is asked once."""
-        known = self._answers.get((asked, state))
-        if known is None:
-            noted: Noted = set()
-            with self._reads.into(noted):
-                answer = ask(state())
-            if len(self._answers) >= _REMEMBERED:
-                self._answers.clear()
-            known = self._answers[asked, state] = answer, noted
-        self._reads.noted |= known[1]
-        return known[0]
+    def _asked(self, asked: Helper | None, element: Any, ask: Callable[[Any], Any]) -> tuple[Any, Noted]:
+        """What a helper answers for an object, or, of none, which rules match it; and what was read for that, which
+        whoever asks has then read too. It is asked once."""
+        state = element._neo if asked is None else _stored(element, asked)
+        noted: Noted = set()
+        with self._reads.into(noted):
+            answer = ask(element)
+        if len(self._answers) >= _REMEMBERED:
+            self._answers.clear()
+        known = self._answers[asked, state] = answer, noted
+        return known
 
 
 @attrs.frozen
@@ -242,6 +242,9 @@ class _ConstantRead:
     """A constant, as what was read."""
 
     oid: str
+
+    def lies_in(self, container: bytes) -> bool:  # noqa: ARG002  it lies nowhere
+        return False
 
 
 @cache
@@ -288,10 +291,11 @@ def _assignments(function: Any) -> list[tuple[int, int, str]]:
     ]
 
 
-def _identified(element: Any, asked: Any) -> str:
+def _stored(element: Any, asked: Helper | Rule) -> Stored:
+    """The state of what a helper, or a lazy rule, is asked about."""
     if not isinstance(element, Element) or not isinstance(element._neo, Stored):
         raise InvalidValue(f"the argument of {asked.name}", element, "an object of the source model")
-    return element._neo.oid
+    return element._neo
 
 
 def _told(element: Any) -> str:

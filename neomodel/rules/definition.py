@@ -14,6 +14,7 @@ Nothing here runs a rule: see `applying`.
 
 import hashlib
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
@@ -225,9 +226,13 @@ def _kind(annotation: Any) -> Any:
 
 
 def _text(function: Callable[..., Any]) -> str:
-    """The text of a function; of one that has none, what Python made of it."""
+    """The text of a function, or of a helper's; of one that has none, what Python made of it, but for where in memory:
+    it has to be the same in every process."""
+    if isinstance(function, Helper):
+        function = function.function
     try:
         return inspect.getsource(function)
     except (OSError, TypeError):
         code = getattr(function, "__code__", None)
-        return repr(function) if code is None else f"{code.co_code.hex()} {code.co_consts} {code.co_names}"
+        made = repr(function) if code is None else f"{code.co_code.hex()} {code.co_consts} {code.co_names}"
+        return re.sub(r" at 0x[0-9a-fA-F]+", "", made)

@@ -22,8 +22,7 @@ from neomodel.rules.applying import Application, Applying
 from neomodel.rules.current import applied_by
 from neomodel.rules.folding import MAKER, Contribution, Result, drafted
 from neomodel.rules.plan import BoundRule, Plan
-from neomodel.rules.reads import EXISTENCE, Noted, WatchedModel, by_id
-from neomodel.states import Stored
+from neomodel.rules.reads import EXISTENCE, Noted, Reading, Watched, WatchedModel, reading
 from neomodel.stores import Mutation
 
 WINDOW = 20_000
@@ -99,7 +98,7 @@ class Part:
         self._pending: dict[str, list[Contribution]] = {}
         self._shared: set[str] = set()
         self._readers: dict[str, dict[bytes, bytes | None]] = {}
-        self._guarded: dict[str, set[str]] = {}
+        self._guarded = Reading({}, set())
         """What was read to find out which rules match the object at hand."""
         self.tally = Tally()
 
@@ -157,7 +156,7 @@ class Part:
                 (bound, group(self._applying.key(bound, element)) if bound.rule.mode == "grouped" else oid)
                 for bound in self._applying.matches(element)
             ]
-        self._guarded = by_id(noted, own)
+        self._guarded = reading(noted, own)
         if self._recording:
             self._note(b"\0" + MATCHING + oid.encode(), oid, self._guarded)
         return found
@@ -205,16 +204,11 @@ class Part:
             else:
                 self.take(bound, element, source)
 
-    def _note_reads(self, application: Application, element: Stored | None) -> None:
+    def _note_reads(self, application: Application, element: Watched | None) -> None:
         own = application.source
-        reads = by_id(application.reads, element)
+        reads = reading(application.reads, element)
         if element is not None:
-            guarded = self._guarded  # which is noted already; and who reads something reads that it is there
-            reads = {
-                oid: names
-                for oid, names in reads.items()
-                if oid not in guarded or not names - EXISTENCE <= guarded[oid]
-            }
+            reads = reads.beyond(self._guarded)  # which is noted already
         self._note(f"{application.bound.name}\0{own}".encode(), own, reads)
         if len(application.drafts) > len(application.bound.outputs):
             origins = zip(application.drafts, application.origins, strict=True)
@@ -222,11 +216,15 @@ class Part:
             made = MADE + application.bound.name.encode()
             self._readers.setdefault(own, {})[made] = ",".join(lazy).encode()
 
-    def _note(self, reader: bytes, own: str, reads: dict[str, set[str]]) -> None:
-        for oid, names in reads.items():
+    def _note(self, reader: bytes, own: str, reads: Reading) -> None:
+        """Note what was read beside the objects that were; of what lies in the source itself, beside that, once for
+        all: these are many, and would each need a row."""
+        column = READER + reader
+        for oid, names in reads.others.items():
             if oid != own:
-                told = b"" if names == EXISTENCE else ",".join(sorted(names - EXISTENCE)).encode()
-                self._readers.setdefault(oid, {})[READER + reader] = told
+                self._readers.setdefault(oid, {})[column] = _told(names)
+        if reads.inside:
+            self._readers.setdefault(own, {})[column] = _told(reads.inside)
 
     def _refer(self, element: Any) -> str:
         state = element._neo
@@ -269,9 +267,23 @@ GROUP = "="
 MATCHING = b"@"
 """Before the id of an object for which something was read to find out what matches it."""
 READER = layout.extent(b"\1")
-"""What columns of objects that were read begin with, in the target's table: then rule and source of who read it."""
+"""What columns of objects that were read begin with, in the target's table: then rule and source of who read it. In the
+row of the source itself, it is about what lies in that."""
 MADE = layout.extent(b"\2")
 """What columns of sources begin with that say what lazy rules made for a rule that was applied to them."""
+
+
+def reader_of(column: bytes) -> tuple[str, str] | None:
+    """Rule and source of who has read what a cell is beside; of what was read to find out what matches, no rule. None
+    if the cell says something else."""
+    if not column.startswith(READER):
+        return None
+    rule, _, source = column[len(READER) :].decode().partition("\0")
+    return rule, source if rule else source[len(MATCHING) :]
+
+
+def _told(names: set[str]) -> bytes:
+    return b"" if names == EXISTENCE else ",".join(sorted(names - EXISTENCE)).encode()
 
 
 def group(key: str) -> str:

@@ -1,13 +1,15 @@
 """What rules read: a model whose objects note each feature that is asked of them."""
 
 from collections import deque
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from neomodel import layout
 from neomodel.cohorts import Page
+from neomodel.errors import ObjectNotFound
 from neomodel.kinds import EClass, EFeature
 from neomodel.model import Model
 from neomodel.objects import Element
-from neomodel.packed import Kept
+from neomodel.packed import Kept, cell
 from neomodel.states import Stored
 
 if TYPE_CHECKING:
@@ -28,24 +30,55 @@ class Readable(Protocol):
     @property
     def oid(self) -> str: ...
 
+    def lies_in(self, container: bytes) -> bool:
+        """Whether it is an object in the one of that key."""
+        ...
+
 
 Noted = set[tuple[Readable, str]]
 """What was read: the states of objects, each with the name of a feature."""
 
 
-def by_id(noted: Noted, own: Readable | None) -> dict[str, set[str]]:
-    """Names of features by the ids of those of which they were read, but for one."""
-    found: dict[str, set[str]] = {}
+class Reading(NamedTuple):
+    """What was read for an object, but for the object itself: names of features."""
+
+    others: dict[str, set[str]]
+    """By the ids of those of which they were read."""
+    inside: set[str]
+    """Of any that lie in the object."""
+
+    def beyond(self, known: "Reading") -> "Reading":
+        """What is not among what was read before; who has read something has read that it is there."""
+        others, inside = known
+        more = {
+            oid: names
+            for oid, names in self.others.items()
+            if oid not in others or not names - EXISTENCE <= others[oid]
+        }
+        return Reading(more, set() if inside and self.inside - EXISTENCE <= inside else self.inside)
+
+
+def reading(noted: Noted, own: Readable | None) -> Reading:
+    """What was read for an object, or for none."""
+    by_state: dict[Readable, set[str]] = {}
     for one, name in noted:
         if one is own:
             continue
-        oid = one.oid
-        names = found.get(oid)
+        names = by_state.get(one)
         if names is None:
-            found[oid] = {name}
+            by_state[one] = {name}
         else:
             names.add(name)
-    return found
+    key = own.oid.encode() if own is not None and by_state else b""
+    others: dict[str, set[str]] = {}
+    inside: set[str] = set()
+    for one, names in by_state.items():
+        if key and one.lies_in(key):
+            inside |= names
+        else:
+            oid = one.oid
+            others[oid] = names | others[oid] if oid in others else names  # it was met anew
+    return Reading(others, inside)
 
 
 class Reads:
@@ -96,6 +129,12 @@ class Watched(Stored):
     def place(self) -> Any:
         self.page.model.reads.noted.add((self, PLACE))
         return super().place
+
+    def lies_in(self, container: bytes) -> bool:
+        try:
+            return cell(self.known(), layout.CONTAINER) == container
+        except ObjectNotFound:
+            return False
 
     @property
     def container(self) -> Any:

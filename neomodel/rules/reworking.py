@@ -13,9 +13,9 @@ from neomodel.errors import InvalidValue
 from neomodel.model import Model
 from neomodel.rules.differences import differences
 from neomodel.rules.folding import MAKER, ROOT, Contribution, Result, contributed_by
-from neomodel.rules.part import MADE, MATCHING, READER, Part
+from neomodel.rules.part import MADE, READER, Part, reader_of
 from neomodel.rules.plan import BoundRule, Plan
-from neomodel.rules.reads import CLASS, WatchedModel
+from neomodel.rules.reads import CLASS, EXISTENCE, PLACE, WatchedModel
 from neomodel.rules.running import carried_constants
 from neomodel.rules.runs import Run, Token
 from neomodel.rules.settling import ALL, read_result, rewritten
@@ -77,16 +77,19 @@ class Reworking:
 
     def _concerned(self) -> set[Key]:
         asked = {**self._changed, **{f"!{name}": {CLASS} for name in self._others}}
+        inside = self._inside()
         found: set[Key] = set()
         matching = set(self._changed)
-        for oid, cells in self._beside(asked):
+        for oid, cells in self._beside({*asked, *inside}):
             for column, names in cells.items():
-                if column.startswith(READER) and _touched(asked[oid], names):
-                    rule, _, source = column[len(READER) :].decode().partition("\0")
+                if (reader := reader_of(column)) is None:
+                    continue
+                rule, source = reader
+                if _touched((inside if source == oid else asked).get(oid, set()), names):
                     if rule:
-                        found.add((rule, source))
+                        found.add(reader)
                     else:
-                        matching.add(source[len(MATCHING) :])
+                        matching.add(source)
         for model, part in ((self._before, self._former), (self._after, self._part)):
             for element in self._there(model, matching):
                 oid = element._neo.oid
@@ -94,6 +97,19 @@ class Reworking:
                 found.update(
                     (one.name, oid) for one in self._plan.candidates(element._neo.kind) if one.rule.mode != "grouped"
                 )
+        return found
+
+    def _inside(self) -> dict[str, set[str]]:
+        """What has changed in objects, by the ids of these. What was moved is not in them any more, so who has read
+        anything of it has to note that elsewhere. A call for 500 objects that changed."""
+        found: dict[str, set[str]] = {}
+        before = self._before
+        for page in _pages(sorted(self._changed)):
+            rows = before.table.get_many([oid.encode() for oid in page], at=before.as_of, columns=layout.PLACE)
+            for key, row in rows.items():
+                if (place := layout.place_of(row)) is not None:
+                    names = self._changed[key.decode()]
+                    found.setdefault(place[0], set()).update(names, EXISTENCE if PLACE in names else ())
         return found
 
     def _there(self, model: WatchedModel, oids: Iterable[str]) -> Iterator[Any]:
@@ -185,10 +201,10 @@ class Reworking:
     def _notes(self, concerned: set[Key]) -> Iterator[Mutation]:
         """What the applications have read now, and, of what has changed, do not read any more."""
         notes = self._part.notes()
-        for oid, cells in self._beside(self._changed):
+        for oid, cells in self._beside({*self._changed, *(source for _, source in concerned)}):
             for column in cells:
-                rule, _, source = column[len(READER) :].decode(errors="replace").partition("\0")
-                if column.startswith(READER) and (rule, source) in concerned:
+                reader = reader_of(column)
+                if reader in concerned and (oid in self._changed or reader[1] == oid):
                     notes.setdefault(oid, {}).setdefault(column, None)
         yield from (Mutation(oid.encode(), cells) for oid, cells in notes.items())
 

@@ -1,7 +1,7 @@
 """Transformations run: what all engines do, and the one that runs in this process."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import attrs
@@ -188,10 +188,9 @@ def in_process(task: Task) -> Outcome:
         tallies.append(part.tally)
     if any(tally.failures for tally in tallies):
         return Outcome(tallies)
-    settled = sum(any(isinstance(one, Contribution) for one in said) for said in gathered.values())
-    shared = sum(any(is_maker(one) for one in said) for said in gathered.values())
+    settled, shared = counted(gathered)
     failures: list[RuleFailed] = []
-    unplaced = settle(task.plan, task.target, _sorted(gathered), failures)
+    unplaced = settle(task.plan, task.target, in_order(gathered), failures)
     roots = sorted(unplaced, key=lambda one: (one.order, one.target))
     if failures and not task.patience:
         raise failures[0]
@@ -201,8 +200,15 @@ def in_process(task: Task) -> Outcome:
     return Outcome(tallies, settled, list_roots(task.target, roots, task.token.row_version), shared)
 
 
-def _sorted(gathered: dict[str, list[Contribution | Unplaced]]) -> Iterator[Gathered]:
-    return iter(sorted(gathered.items(), key=lambda item: item[0]))
+def counted(gathered: dict[str, list[Contribution | Unplaced]]) -> tuple[int, int]:
+    """How many results others contributed to, and how many others may have made too."""
+    settled = sum(any(isinstance(one, Contribution) for one in said) for said in gathered.values())
+    return settled, sum(any(is_maker(one) for one in said) for said in gathered.values())
+
+
+def in_order(gathered: dict[str, list[Contribution | Unplaced]]) -> list[Gathered]:
+    """What is said of results, as they lie in the store."""
+    return sorted(gathered.items(), key=lambda item: item[0])
 
 
 def _snapshot(transformation: Transformation, source: Model, token: str | None) -> Model:
@@ -225,4 +231,4 @@ def carried_constants(transformation: Transformation, source: Model) -> dict[str
     return {name: Carried(value._neo.oid) if isinstance(value, Element) else value for name, value in found.items()}
 
 
-__all__ = ["Engine", "Outcome", "Task", "bound", "in_process", "transform"]
+__all__ = ["Engine", "Outcome", "Task", "bound", "counted", "in_order", "in_process", "transform"]

@@ -6,7 +6,10 @@ from collections.abc import Iterator
 import pytest
 
 import neomodel as nm
+from neomodel import layout
 from neomodel.rules.journal import Journal
+from neomodel.rules.part import READER
+from neomodel.stores import VERSION, Mutation
 from tests.rules.nodes import Box, Node, boxes, boxing, changed, grown, nodes, rows
 
 
@@ -92,3 +95,54 @@ def test_nothing_changed_is_nothing_written(repo: nm.Repository) -> None:
 
     assert (run.elements, run.results, run.applications) == (0, 0, {})
     assert dict(repo.store.table("again").scan()) == before
+
+
+def test_what_was_read_of_a_part_is_still_followed_after_a_move_that_was_cut_short(repo: nm.Repository) -> None:
+    model = repo.create("m")
+    whole, other = Node(name="whole", flag=True), Node(name="other", flag=True)
+    model.roots.extend([whole, other])
+    whole.parts.append(part := Node(name="part", flag=True))
+    whole.best = part
+    nm.transform(boxing, model, "again")
+    moved = Mutation(oid(part).encode(), {**layout.placed(oid(other), "parts"), VERSION: b"moved"})
+    model.table.put_many([moved])  # and nothing is left to tell the wholes
+    nm.retransform(boxing, model, "again")
+    renamed = Mutation(oid(part).encode(), {layout.column("name"): b"renamed", VERSION: b"renamed"})
+    model.table.put_many([renamed])
+
+    run = nm.retransform(boxing, model, "again")
+
+    assert run.applications == {"flagged": 2}  # its own, and that of the whole it was a part of
+    assert "shade of renamed" in {box.label for box in repo.open("again").all(Box)}
+
+
+def test_what_is_read_of_many_parts_is_noted_once(repo: nm.Repository) -> None:
+    model = repo.create("m")
+    model.roots.append(
+        Node(name="whole", flag=True, parts=[Node(name=f"p{number}", flag=True) for number in range(50)])
+    )
+    nm.transform(boxing, model, "again")
+
+    noted = [key for key, row in repo.store.table("again").scan() if any(column.startswith(READER) for column in row)]
+
+    assert noted == [b"!count", oid(model.roots[0]).encode()]  # the constant, and the whole for all its parts
+
+
+def test_only_what_has_read_of_parts_what_changed_is_done_again(repo: nm.Repository) -> None:
+    model = repo.create("m")
+    whole = Node(name="whole", flag=True, parts=[Node(name=f"p{number}", flag=True) for number in range(9)])
+    model.roots.append(whole)
+    nm.transform(boxing, model, "again")
+    whole.parts[3].name = "other"
+    assert nm.retransform(boxing, model, "again").applications == {"flagged": 1}
+    whole.parts[4].flag = False
+
+    run = nm.retransform(boxing, model, "again")
+
+    assert run.applications == {"flagged": 1, "plain": 1}  # the whole asks which of its parts are flagged
+
+
+def oid(node: object) -> str:
+    found = nm.oid(node)  # type: ignore[arg-type]
+    assert found is not None
+    return found

@@ -1,8 +1,13 @@
 """The same token gives the same rows: after the source has changed, and however it is cut into parts."""
 
+import subprocess
+import sys
+from functools import partial
+
 import pytest
 
 import neomodel as nm
+from metamodels.transformations.class2relational import class2relational
 from neomodel.rules import part
 from tests.rules.shapes import Label, Leaf, Node, Special, Thing, cut_at, everywhere, made, named, rows
 
@@ -172,3 +177,28 @@ def test_every_object_in_a_part_of_its_own(source: nm.Model) -> None:
     token, expected = first_rows(source)
 
     assert rows(made(EVERYTHING, source, "again", token=token, engine=everywhere(source))) == expected
+
+
+def test_a_version_is_the_same_in_every_process() -> None:
+    asked = "from metamodels.transformations.class2relational import class2relational as c; print(c.version, end='')"
+    told = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout
+
+    assert told == class2relational.version
+
+
+def test_a_guard_without_text_is_part_of_the_version_but_not_where_it_lies_in_memory() -> None:
+    def guarded(asked: str) -> nm.Transformation:
+        def is_it(name: str, node: Node) -> bool:
+            return bool(node.name == name)
+
+        made = nm.Transformation("guarded")
+        made.rule(when=partial(is_it, asked))(_copied)
+        return made
+
+    one, same, other = guarded("a"), guarded("a"), guarded("b")
+
+    assert one.version == same.version != other.version
+
+
+def _copied(node: Node, label: Label) -> None:
+    label.text = node.name

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 import neomodel as nm
+from metamodels import zoo
 from metamodels.transformations.class2relational import class2relational
 from metamodels.transformations.families2persons import families2persons
 from tests.data import data_folder, needs_data
-from tests.rules import zoo
 from tests.rules.shapes import everywhere, made
 
 ATL = data_folder() / "atl"

@@ -79,6 +79,7 @@ def own_session(master: str) -> SparkSession:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.log.level": "OFF",
+        "spark.sql.shuffle.partitions": "4",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "200",
         "spark.executorEnv.PYTHONPATH": os.environ["PYTHONPATH"],
     }

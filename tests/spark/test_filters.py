@@ -172,12 +172,23 @@ def holds(row: dict[str, Any], one: Any) -> bool:
     return bool(value > one.value) if isinstance(one, ds.GreaterThan) else bool(value <= one.value)
 
 
-@settings(max_examples=60)
-@given(filters=st.lists(tests, max_size=3))
-def test_several_filters_leave_the_rows_that_pass_them_all(store: str, filters: list[Any]) -> None:
+def check_filters(store: str, filters: list[Any]) -> None:
     everything, _ = counted(store, [])
 
     some, _ = counted(store, filters)
 
     wanted = [row["_id"] for row in everything if all(holds(row, one) for one in filters)]
     assert sorted(row["_id"] for row in some) == sorted(wanted)
+
+
+@settings(max_examples=20)
+@given(filters=st.lists(tests, max_size=3))
+def test_several_filters_leave_the_rows_that_pass_them_all(store: str, filters: list[Any]) -> None:
+    check_filters(store, filters)
+
+
+@pytest.mark.soak
+@settings(max_examples=1000)
+@given(filters=st.lists(tests, max_size=3))
+def test_several_filters_leave_the_rows_that_pass_them_all_at_length(store: str, filters: list[Any]) -> None:
+    check_filters(store, filters)

@@ -12,6 +12,7 @@ import spark
 from metamodels import class_diagrams as uml
 from metamodels.transformations.java2classes import java2classes
 from neomodel.model import Model
+from neomodel.rules.part import Member, Unplaced
 from spark import transforming
 from spark.partitions import Part
 from tests.data import data_folder, needs_data
@@ -142,3 +143,16 @@ def test_the_class_diagram_of_a_large_program_is_the_same_and_few_reads_are_remo
     assert run.elements == 80_665
     assert run.remote_share < 0.15
     figures(f"Java2Classes in {len(run.parts)} parts: {run.remote_share:.1%} of what rules read was remote")
+
+
+def test_what_concerns_a_part_comes_to_it_whole_however_much_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transforming, "_BUNDLE", 3)
+    told = [Unplaced(f"{number % 10}x{number}", "") for number in range(40)]
+
+    dealt = list(transforming._dealt([*told, Member("rule", "key", "5x")], [b"3", b"7"]))
+
+    assert max(len(some) for _, some in dealt) == 3
+    for part, digits in enumerate(("012", "3456", "789")):
+        assert [one for to, some in dealt if to == part for one in some] == [
+            one for one in told if one.target[0] in digits
+        ]

@@ -1,4 +1,7 @@
-"""The metamodels of the ATL zoo's examples, in Python under the same names, for where its own files are not at hand."""
+"""Families and persons, classes and tables: what `transformations.families2persons` and `class2relational` are about.
+
+The names are those of the ATL zoo; its own files do as well.
+"""
 
 import neomodel as nm
 
