@@ -3,7 +3,6 @@
 import builtins
 import hashlib
 import re
-import time as clock
 from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import Any
@@ -12,19 +11,16 @@ import neomodel as nm
 from metamodels.elsa.records import elsa
 from metamodels.elsa.systems import ExternalSystem
 from metamodels.elsa.tokens import Token
+from metamodels.opening import await_stable, opened
 from neomodel.errors import near
-from neomodel.times import LAST, Time, micros, told
+from neomodel.times import LAST, Time, micros
 
 NAME = "elsa"
 _SYSTEM = re.compile("[A-Za-z0-9_][A-Za-z0-9_-]{0,79}")
-_REMEDY = "wait, which wait=True does, or read as of a stable time"
-_PAUSE = 0.02  # seconds between two looks at the stable time
 
 
 def open(repository: nm.Repository, name: str = NAME, *, create: bool = True) -> "ElsaStore":  # noqa: A001  pinned
     """The store of systems of that name in a repository, made if it is not there unless `create` is false."""
-    if not isinstance(repository, nm.Repository):
-        raise nm.InvalidValue("where to open ELSA", repository, "a repository, such as nm.connect('lmdb:my.db')")
     return ElsaStore(repository, name, create=create)
 
 
@@ -34,28 +30,13 @@ class ElsaStore:
     def __init__(self, repository: nm.Repository, name: str, *, create: bool) -> None:
         self.repository = repository
         self.name = name
-        self.catalogue = self._opened(create)
+        self.catalogue = opened("ELSA", repository, name, elsa, create=create)
         self._systems: dict[str, ExternalSystem] = {}
         self._stable = -1
         self._mark: int | None = None
 
     def __repr__(self) -> str:
         return f"<ELSA {self.name!r} in {self.repository.store.url}>"
-
-    def _opened(self, create: bool) -> nm.Model:
-        try:
-            model = self.repository.open(self.name)
-        except nm.ModelNotFound:
-            if not create:
-                expected = "one that there is; `neomodel models` lists all models"
-                raise nm.InvalidValue(f"ELSA in {self.repository.store.url}", self.name, expected) from None
-            self.repository.register(elsa)
-            try:
-                model = self.repository.create(self.name)
-            except nm.ModelExists:  # by somebody else, in this moment
-                model = self.repository.open(self.name)
-        self.repository.register(elsa)
-        return model
 
     @cached_property
     def mark(self) -> str:
@@ -112,12 +93,14 @@ class ElsaStore:
         seconds at most. `NotStable` otherwise. Costs nothing if that is known already."""
         if ingest <= self._stable:
             return
-        patience = clock.monotonic() + (float("inf") if wait is True else float(wait))
-        while (stable := self.stable()) < ingest:
-            if clock.monotonic() >= patience:
-                raise nm.NotStable(where or repr(self), told(ingest), told(stable), _REMEDY)
-            self._mark = None
-            clock.sleep(_PAUSE)
+
+        def look() -> int:
+            stable = self.stable()
+            if stable < ingest:
+                self._mark = None  # what holds it may end without a write
+            return stable
+
+        await_stable(look, ingest, wait=wait, where=where or repr(self))
 
     def token(self, *, event: Time | None = None, ingest: Time | None = None, wait: bool | float = False) -> Token:
         """A token for all systems: up to an event time, by default all events, as known at an ingest time, by default

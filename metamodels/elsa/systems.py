@@ -1,7 +1,7 @@
 """One external system: what it told, and what it was like."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,9 @@ from metamodels.elsa.records import Record, System, elsa
 from metamodels.elsa.tokens import Token
 from metamodels.elsa.values import decoded, encoded
 from metamodels.elsa.versions import DELETE, INSERT, Version, event_time, is_deletion
+from neomodel import layout
 from neomodel.ledgers import EARLIEST
+from neomodel.operations import Applied, Operation, apply
 from neomodel.times import LAST, Time, micros
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ class ExternalSystem:
 
     def _apply(self, key: str, event: Time, deletion: bool, value: Any, operation: str | None) -> bool:
         fact = self._fact(key, event, deletion, value)
-        ledger = self._writable(fact)
+        ledger = self.writable(fact.event)
         return ledger.write(fact, operation=operation)
 
     def ingest(self, rows: Iterable[Sequence[Any]]) -> int:
@@ -70,15 +72,26 @@ class ExternalSystem:
         first = next(facts, None)
         if first is None:
             return 0
-        ledger = self._writable(first)
+        ledger = self.writable(first.event)
         return ledger.write_many(self._ahead(first, facts))
+
+    def apply(
+        self, operations: list[Operation], *, written: Mapping[bytes, bytes] | None = None, after: int = 0
+    ) -> Applied:
+        """Apply operations that have positions, each once and in the order of these: see `neomodel.operations`, which
+        makes them (`prepared`), and says what the options are. One ingest batch, or in that which is open."""
+        if not operations:
+            return Applied()
+        latest = min(operation.column for operation in operations)  # later events lie before others
+        ledger = self.writable(layout.event_of(latest))
+        return apply(ledger, operations, written=written, after=after)
 
     def _ahead(self, first: nm.Fact, others: Iterator[nm.Fact]) -> Iterator[nm.Fact]:
         yield first
         safe = self._safe()
         for fact in others:
             if fact.event > safe:
-                self._promise(fact)
+                self._promise(fact.event)
                 safe = self._safe()
             yield fact
 
@@ -223,15 +236,23 @@ class ExternalSystem:
         except nm.ModelNotFound:
             raise self._store.unknown(self.name) from None
 
-    def _writable(self, fact: nm.Fact) -> nm.Ledger:
-        """The records, to write this: the system is made if it is not there, and its lead is written down."""
+    def writable(self, event: int = 0) -> nm.Ledger:
+        """The records, to write of an event: the system is made if it is not there, and its lead is written down."""
         if self._promised is None:
             self._enter(LEAD)
-            with suppress(nm.ModelExists):
-                self._repository.create(self.model_name, splits=self._split_rows())
-        if fact.event > self._safe():
-            self._promise(fact)
+            try:
+                self._repository.open(self.model_name)
+            except nm.ModelNotFound:
+                with suppress(nm.ModelExists):
+                    self._repository.create(self.model_name, splits=self._split_rows())
+        if event > self._safe():
+            self._promise(event)
         return self._ledger
+
+    @property
+    def store(self) -> "ElsaStore":
+        """The store it is in."""
+        return self._store
 
     def _split_rows(self) -> list[bytes] | None:
         if not self._splits:
@@ -243,9 +264,9 @@ class ExternalSystem:
         """The latest event that may be written without more ado."""
         return time.time_ns() // 1000 - _MARGIN + (self._promised or 0)
 
-    def _promise(self, fact: nm.Fact) -> None:
+    def _promise(self, event: int) -> None:
         """Have it on record by how much an event is ahead of its ingest time, with some to spare."""
-        ahead = fact.event - time.time_ns() // 1000 + _MARGIN
+        ahead = event - time.time_ns() // 1000 + _MARGIN
         self._enter(max(LEAD, 1 << max(ahead, 0).bit_length()))
 
     def _enter(self, lead: int) -> None:

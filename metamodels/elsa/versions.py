@@ -27,6 +27,8 @@ class Version:
 
 def event_time(key: Any, given: Time) -> int:
     """The event time of an operation, or `InvalidValue`."""
+    if type(given) is int and EARLIEST <= given <= LATEST:
+        return given
     found = micros(f"the event time of {key!r}", given, first=EARLIEST)
     if found > LATEST:
         raise nm.InvalidValue(f"the event time of {key!r}", given, "one up to the year 9999, in microseconds")

@@ -142,7 +142,8 @@ class ElsaMachine(RuleBasedStateMachine):
         if not self.rows and not self.erased:
             return
         times = sorted({row.ingest for row in self.rows})
-        ingest = times[-back] if 0 < back <= len(times) else self._now()
+        now = self._now()  # which has all of them stable, for a store that was opened anew as well
+        ingest = times[-back] if 0 < back <= len(times) else now
         for at in (ingest, ingest - 1):
             self._compare(lambda **asked: self.system.get_many(KEYS, **asked), event, at)
             self._compare(lambda **asked: dict(self.system.scan(**asked)), event, at)
@@ -179,6 +180,8 @@ class ElsaMachine(RuleBasedStateMachine):
 
     @rule()
     def ask_tokens_again(self) -> None:
+        if self.tokens:
+            self._now()  # a store that was opened anew has yet to find them stable
         for text, answers in self.tokens:
             ingest = elsa.Token.parse(text).ingest
             for key, before in answers.items():

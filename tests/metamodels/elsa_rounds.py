@@ -14,14 +14,15 @@ from metamodels import elsa
 NAME, SYSTEM = "rounds", "s"
 
 
-def write(url: str, writer: str, lease: float, reports: Connection) -> None:
-    """Send after each write its number and the wall's time, ``(kind, number, time)``."""
+def write(url: str, writer: str, lease: float, rest: float, reports: Connection) -> None:
+    """Send after each write its number and the wall's time, ``(kind, number, time)``; rest after each number."""
     with nm.connect(url) as repo:
         store = elsa.open(repo, NAME)
         system = store.system(SYSTEM)
         number = 0
         reports.send(("begun", 0, _now()))
         while True:
+            time.sleep(rest)
             number += 1
             with suppress(nm.StoreUnavailable, nm.OutcomeUnknown):
                 system.insert(f"{writer}/alone", 1 + number % 3, number, operation=str(number))

@@ -6,6 +6,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str,
         yield f"lmdb:{tmp_path / 'store'}", Pace(0.3, (0.02, 0.1, 0.6), 0.1)
         return
     url = f"{request.getfixturevalue('hbase').url}&prefix=er{uuid.uuid4().hex[:8]}_&settling=8"
-    yield url, Pace(2.0, (0.5, 3.0, 12.0), 1.5)
+    yield url, Pace(2.0, (0.5, 3.0, 12.0), 1.5, rest=0.1)  # all that was ever written is read in every round
     with nm.connect(url) as repo:
         for name in repo.store.tables():
             repo.store.table(name).drop()
@@ -56,10 +57,10 @@ def test_what_a_token_answered_once_it_answers_always(
                 for writer in all_writers:
                     writer.listen()
                 token = store.token()
-                answers[str(token)] = _digest(store, str(token))
+                answers[str(token)] = _answer(store, str(token))
                 seen += sum(_check(store, token, writer) for writer in all_writers)
                 for again in dice.sample(list(answers), min(3, len(answers))):
-                    assert _digest(store, again) == answers[again], f"{again}, asked in round {number}"
+                    _check_again(store, again, answers[again], f"asked in round {number}")
         finally:
             for writer in all_writers:
                 writer.kill()
@@ -67,7 +68,7 @@ def test_what_a_token_answered_once_it_answers_always(
         assert store.stable() >= max(elsa.Token.parse(text).ingest for text in answers)
     with nm.connect(url) as repo:  # and for somebody else
         for text, answer in answers.items():
-            assert _digest(elsa.open(repo, program.NAME), text) == answer, text
+            _check_again(elsa.open(repo, program.NAME), text, answer, "asked by somebody else")
     broken = [kind for writer in all_writers for kind in writer.broken]
     figures(
         f"tokens on {url.partition(':')[0]}: {count} rounds, {len(all_writers)} writers, {len(answers)} tokens, "
@@ -79,7 +80,7 @@ def test_what_a_token_answered_once_it_answers_always(
 def _started(url: str, pace: Pace) -> Writer:
     reports, theirs = SPAWN.Pipe(duplex=False)
     name = uuid.uuid4().hex[:8]
-    process = SPAWN.Process(target=program.write, args=(url, name, pace.lease, theirs), daemon=True)
+    process = SPAWN.Process(target=program.write, args=(url, name, pace.lease, pace.rest, theirs), daemon=True)
     process.start()
     theirs.close()
     assert reports.poll(START)
@@ -87,14 +88,30 @@ def _started(url: str, pace: Pace) -> Writer:
     return Writer(process, reports, [name])
 
 
-def _digest(store: elsa.ElsaStore, token: str) -> str:
-    """All that a token answers: values as of it and of an earlier event, and the history of every key."""
+def _answer(store: elsa.ElsaStore, token: str) -> dict[str, str]:
+    """All that a token answers, as hashes: values as of it and of an earlier event, and the history of every key."""
     system = store.system(program.SYSTEM)
     ingest = elsa.Token.parse(token).ingest
     values = list(system.scan(token=token))
-    told = [*values, *system.scan(event=2, ingest=ingest), *(system.history(key, token=token) for key, _ in values)]
-    told.append(system.get_many([key for key, _ in values], token=token) == dict(values))
-    return hashlib.sha256(repr(told).encode()).hexdigest()
+    told: dict[str, Any] = {
+        "values": values,
+        "of an earlier event": list(system.scan(event=2, ingest=ingest)),
+        "by key": system.get_many([key for key, _ in values], token=token) == dict(values),
+        **{f"history of {key}": system.history(key, token=token) for key, _ in values},
+    }
+    return {what: hashlib.sha256(repr(answer).encode()).hexdigest() for what, answer in told.items()}
+
+
+def _check_again(store: elsa.ElsaStore, token: str, before: dict[str, str], when: str) -> None:
+    now = _answer(store, token)
+    changed = [what for what in {**before, **now} if before.get(what) != now.get(what)]
+    ingest = elsa.Token.parse(token).ingest
+    last = {
+        what: [one.ingest - ingest for one in store.system(program.SYSTEM).history(key, token=token)]
+        for what in changed
+        if (key := what.removeprefix("history of ")) != what
+    }
+    assert not changed, f"{token}, {when}: {changed}; microseconds from its time to what is known: {last}"
 
 
 def _check(store: elsa.ElsaStore, token: elsa.Token, writer: Writer) -> int:

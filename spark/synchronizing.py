@@ -1,0 +1,291 @@
+"""Synchronization: a stream of messages into a system of ELSA, each applied once.
+
+Each micro-batch is a round of the system's `Intake`. Messages are read in the tasks that have them, and go, as the
+operations they tell, to the task that writes their region; those that tell nothing sensible become dead letters where
+they are read. Nothing is collected but counts. A micro-batch that Spark does again, since something was killed, writes
+what is missing of it.
+"""
+
+import bisect
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import attrs
+import pyarrow as pa
+import pyarrow.compute as pc
+from py4j.protocol import Py4JJavaError
+from pyspark import TaskContext
+from pyspark.errors import PySparkException, StreamingQueryException
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.types import (
+    BinaryType,
+    BooleanType,
+    IntegerType,
+    LongType,
+    StructField,
+    StructType,
+)
+
+from metamodels import elsa
+from metamodels.elsa.formats import FORMATS
+from metamodels.elsa.intake import LEASE, Intake, Round
+from metamodels.elsa.messages import LARGEST, Message, Reader
+from neomodel.errors import InvalidValue, SyncFailed
+from neomodel.garbage import undisturbed
+from neomodel.operations import Applied, Operation
+from neomodel.repository import connect, shared
+from neomodel.stores.base import ORDERED
+from spark.queues import LONGEST_PLACE, LONGEST_QUEUE, QUEUED
+from spark.sentences import one_sentence
+from spark.snapshots import reached
+
+_FIELDS = ("row", "column", "position", "name", "entry")
+_READ = StructType(
+    [
+        StructField("part", IntegerType()),
+        StructField("dead", BooleanType()),
+        *(StructField(name, BinaryType()) for name in _FIELDS),
+    ]
+)
+_READ_ARROW = pa.schema([("part", pa.int32()), ("dead", pa.bool_()), *((name, pa.binary()) for name in _FIELDS)])
+_COUNTS = ("messages", "written", "doubled", "superseded", "dead")
+_DONE = StructType([StructField(name, LongType()) for name in _COUNTS])
+_DONE_ARROW = pa.schema([(name, pa.int64()) for name in _COUNTS])
+_DEAD = 500  # kept at once
+_OURS = re.compile(r"^neomodel\.errors\.\w+: (.*)", re.MULTILINE)
+_CAUSE = re.compile(r"^Caused by: [\w.$]+: (.*)", re.MULTILINE)
+_ERROR = re.compile(r"^[\w.]+(?:Error|Exception): .*", re.MULTILINE)
+
+
+_opened: dict[tuple[str, str], elsa.ElsaStore] = {}
+
+
+@attrs.frozen
+class Target:
+    """Which system messages go into, and how they are read: as it goes to every task, nothing live."""
+
+    store: str
+    system: str
+    name: str = "elsa"
+    form: str = "plain"
+    largest: int = LARGEST
+    lease: float = LEASE
+
+    def open(self) -> elsa.ExternalSystem:
+        """Opened once in each process, for as long as its store is open."""
+        repository = shared(self.store)
+        found = _opened.get((self.store, self.name))
+        if found is None or found.repository is not repository:
+            found = _opened[self.store, self.name] = elsa.open(repository, self.name)
+        return found.system(self.system)
+
+    def intake(self) -> Intake:
+        return Intake(self.open(), lease=self.lease)
+
+    def reader(self) -> Reader:
+        return Reader(self.open().writable(), FORMATS[self.form], self.largest)
+
+
+@attrs.frozen
+class Batch:
+    """What became of a micro-batch: how many messages it had, of which some were written, had come before, came after
+    later ones, or are dead letters; the others told of nothing. `seconds` is how long it took."""
+
+    number: int
+    messages: int
+    written: int
+    doubled: int
+    superseded: int
+    dead: int
+    seconds: float
+
+
+def synchronize(
+    frame: DataFrame,
+    target: Target,
+    checkpoint: str | Path,
+    *,
+    once: bool = False,
+    every: float = 1.0,
+    rate: float | None = None,
+    splits: list[str] | None = None,
+    told: Callable[[Batch], None] = lambda _: None,
+    waiting: Callable[[str], None] = lambda _: None,
+) -> StreamingQuery:
+    """Start to bring the messages of a streaming frame, with the columns of `queues.QUEUED`, into a system.
+
+    `once`: until what is there by now is done; else for ever, a micro-batch every so many seconds, if there is
+    something new. `rate`: messages in a second, at most, over time. `told` gets what became of each micro-batch;
+    `waiting`, in a sentence, what is waited for. The checkpoint is for this stream and this system alone. A system that
+    is not there is made, on HBase in regions that are split at the keys `splits`."""
+    _check(frame, target, rate)
+    target = _made(target, splits)
+    writer = frame.writeStream.option("checkpointLocation", str(checkpoint))
+    trigger: dict[str, Any] = (
+        {"availableNow": True} if once else {"processingTime": f"{round(every * 1000)} milliseconds"}
+    )
+    return writer.foreachBatch(_Rounds(target, rate, told, waiting)).trigger(**trigger).start()
+
+
+def synchronize_frame(frame: DataFrame, target: Target, *, waiting: Callable[[str], None] = lambda _: None) -> Batch:
+    """Bring the messages of a frame that is no stream into a system, as one round. Done again it changes nothing.
+    `SyncFailed` if the frame can't be read to its end."""
+    _check(frame, target, None)
+    target = _made(target, None)
+    done: list[Batch] = []
+    try:
+        _Rounds(target, None, done.append, waiting)(frame, 0)
+    except (PySparkException, Py4JJavaError) as exc:
+        raise SyncFailed("the synchronization", reason_of(exc)) from exc
+    return done[0]
+
+
+def _made(target: Target, splits: list[str] | None) -> Target:
+    """The target as all processes reach it, made if it is not there."""
+    target = attrs.evolve(target, store=reached(target.store))
+    with connect(target.store) as repository:
+        elsa.open(repository, target.name).system(target.system, splits=splits).writable()
+    return target
+
+
+def _check(frame: DataFrame, target: Target, rate: float | None) -> None:
+    there = {field.name: field.dataType for field in frame.schema.fields}
+    if any(there.get(field.name) != field.dataType for field in QUEUED.fields):
+        expected = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in QUEUED.fields)
+        raise InvalidValue("the columns of a frame of messages", frame.schema.simpleString(), expected)
+    if target.form not in FORMATS:
+        raise InvalidValue("the format of messages", target.form, f"one of {', '.join(FORMATS)}")
+    if rate is not None and not rate > 0:
+        raise InvalidValue("the rate of messages", rate, "a number in a second")
+
+
+def wait(query: StreamingQuery, seconds: float | None = None) -> bool:
+    """Whether the stream has ended; waits for that, or so many seconds. `SyncFailed` if it was before its time."""
+    try:
+        ended = query.awaitTermination(None if seconds is None else seconds)  # type: ignore[arg-type]
+    except StreamingQueryException as exc:
+        raise SyncFailed("the synchronization", reason_of(exc)) from None
+    return ended is not False
+
+
+def reason_of(error: Exception) -> str:
+    """What we said where it failed, in a process of Spark or here; else the last cause that Java or Python told."""
+    told = str(error)
+    for found in (_OURS.findall(told), _CAUSE.findall(told), _ERROR.findall(told)):
+        if found:
+            return str(found[-1])
+    return told.strip().splitlines()[0]
+
+
+class _Rounds:
+    """What is done with each micro-batch, in the driver."""
+
+    def __init__(self, target: Target, rate: float | None, told: Callable[[Batch], None], waiting: Any) -> None:
+        self._target = target
+        self._rate = rate
+        self._told = told
+        self._waiting = waiting
+        self._intake: Intake | None = None
+
+    def __call__(self, frame: DataFrame, number: int) -> None:
+        began = time.monotonic()
+        intake = self._intake = self._intake or self._target.intake()
+        try:
+            begun = intake.begin(self._waiting)
+            counts = self._written(frame, begun)
+            intake.end()
+        finally:
+            intake.leave()
+        done = Batch(number, **counts, seconds=time.monotonic() - began)
+        self._told(done)
+        if self._rate is not None:
+            time.sleep(max(0.0, done.messages / self._rate - done.seconds))
+
+    def _written(self, frame: DataFrame, begun: Round) -> dict[str, int]:
+        starts = _starts(self._target, frame.sparkSession.sparkContext.defaultParallelism)
+        columns = frame.select(*(field.name for field in QUEUED.fields))
+        read = columns.mapInArrow(partial(_read, self._target, starts), _READ)
+        parted = read.repartitionById(max(len(starts), 1), "part")
+        rows = parted.mapInArrow(partial(_write, self._target, begun), _DONE).collect()
+        return {name: sum(row[name] for row in rows) for name in _COUNTS}
+
+
+def _starts(target: Target, breadth: int) -> list[bytes | None]:
+    """Where parts begin: with regions that have records; where there are fewer than tasks at once, rows are dealt out.
+    So they are too where one task writes at a time: the others make ready what they will write."""
+    system = target.open()
+    store, ledger = system.store.repository.store, system.writable()
+    if ORDERED in store.capabilities:
+        return [None] * breadth
+    low, high = ledger.bounds()
+    regions = store.table(ledger.model.name).regions()
+    starts = [one.start for one in regions if one.start < high and (one.stop is None or one.stop > low)]
+    return [*starts] if len(starts) >= breadth else [None] * breadth
+
+
+# in tasks
+
+
+def _read(target: Target, starts: list[bytes | None], batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Messages as operations, each with the part that it is for; dead letters are kept, and counted."""
+    with one_sentence(), undisturbed():
+        reader, letters = target.reader(), target.intake().dead_letters
+        number = TaskContext.get().partitionId()  # type: ignore[union-attr]
+        for batch in batches:
+            _check_places(batch)
+            operations: list[Operation] = []
+            rejected: list[tuple[Message, str]] = []
+            columns = (batch.column(name).to_pylist() for name in QUEUED.fieldNames())
+            for message in map(Message, *columns):
+                found = reader.read(message)
+                if isinstance(found, Operation):
+                    operations.append(found)
+                elif found is not None:
+                    rejected.append((message, found))
+            dead = sum(letters.put(rejected[first : first + _DEAD]) for first in range(0, len(rejected), _DEAD))
+            parts = [_part(starts, one.row) for one in operations]
+            nothing = len(batch) - len(operations) - dead
+            marks = [True] * dead + [None] * nothing
+            cells = list(zip(*operations, strict=True)) or [()] * len(_FIELDS)
+            arrays = [pa.array(parts + [number % len(starts)] * len(marks), pa.int32())]
+            arrays.append(pa.array([False] * len(operations) + marks, pa.bool_()))
+            arrays += [pa.array([*column, *[None] * len(marks)], pa.binary()) for column in cells]
+            yield pa.RecordBatch.from_arrays(arrays, schema=_READ_ARROW)
+
+
+def _check_places(batch: pa.RecordBatch) -> None:
+    """That of each message is said where it comes from, in a text that all stores take as a part of a key."""
+    for name, most in (("queue", LONGEST_QUEUE), ("place", LONGEST_PLACE)):
+        column = batch.column(name)
+        longest = pc.max(pc.binary_length(column)).as_py() or 0
+        if column.null_count or longest > most:
+            found = "null" if column.null_count else f"one of {longest} bytes"
+            raise InvalidValue(f"the column {name} of a message", found, f"text of up to {most} bytes")
+
+
+def _part(starts: list[bytes | None], row: bytes) -> int:
+    if len(starts) == 1:
+        return 0
+    return crc32(row) % len(starts) if starts[0] is None else bisect.bisect_right(starts, row) - 1  # type: ignore[type-var]
+
+
+def _write(target: Target, begun: Round, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """A part of a round."""
+    with one_sentence(), undisturbed():
+        operations: list[Operation] = []
+        messages = dead = 0
+        for batch in batches:
+            messages += len(batch)
+            whole = batch.filter(pc.is_valid(batch.column("row")))
+            dead += batch.column("dead").true_count
+            operations.extend(map(Operation, *(whole.column(name).to_pylist() for name in _FIELDS)))
+        part = TaskContext.get().partitionId()  # type: ignore[union-attr]
+        done: Applied = target.intake().write(begun, part, operations)
+        counts = [messages, done.written, done.doubled, done.superseded, dead]
+        yield pa.RecordBatch.from_arrays([pa.array([one], pa.int64()) for one in counts], schema=_DONE_ARROW)

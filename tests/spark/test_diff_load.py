@@ -1,0 +1,93 @@
+"""Two exports compared, and what changed brought in."""
+
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import neomodel as nm
+from metamodels import elsa
+from neomodel.errors import InvalidValue
+from spark.exports import diff_load, differences, read_export
+from spark.synchronizing import Target
+from tests.metamodels.conftest import settled
+
+SCHEMA = "number int, name string, city string"
+
+
+def frame(session: SparkSession, rows: dict[int, Any]) -> DataFrame:
+    return session.createDataFrame([(number, *row) for number, row in rows.items()], SCHEMA)
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Target:
+    return Target(f"lmdb:{tmp_path}/db", "hr", lease=2.0)
+
+
+def test_every_export_can_be_asked_for_by_its_time(session: SparkSession, target: Target) -> None:
+    """Three exports at random, brought in one after the other; the second one twice."""
+    dice = Random(2)
+    exports = [
+        {n: (f'n"\\ü\n{dice.randrange(3)}', dice.choice([None, "x"])) for n in range(40) if dice.random() < 0.7}
+        for _ in range(3)
+    ]
+    frames = [frame(session, export) for export in exports]
+    first = diff_load(None, frames[0], ["number"], 1_000_000, target)
+    second = diff_load(frames[0], frames[1], ["number"], 2_000_000, target)
+    again = diff_load(frames[0], frames[1], ["number"], 2_000_000, target)
+    diff_load(frames[1], frames[2], ["number"], 3_000_000, target)
+
+    assert first.written == len(exports[0])
+    assert second.written == sum(exports[0].get(n) != exports[1].get(n) for n in range(40))
+    assert (again.written, again.doubled) == (0, second.written)
+    store = elsa.open(nm.connect(target.store))
+    hr = store.system("hr")
+    now = settled(store)
+    for number, export in enumerate(exports, 1):
+        expected = {
+            str(n): {"number": n, "name": name} | ({} if city is None else {"city": city})
+            for n, (name, city) in export.items()
+        }
+        assert dict(hr.scan(event=number * 1_000_000, ingest=now)) == expected
+
+
+def test_exports_of_files_are_read_and_a_key_of_several_columns_is_an_object(
+    session: SparkSession, target: Target, tmp_path: Path
+) -> None:
+    (tmp_path / "a.csv").write_text('country,number,name\nde,1,"Ann, or ""A"""\nat,1,Bob\n')
+    (tmp_path / "b.csv").write_text("number,country,name\n1,de,Ann\n")
+    before, after = (read_export(session, str(tmp_path / name)) for name in ("a.csv", "b.csv"))
+    before.write.parquet(str(tmp_path / "a.parquet"))
+    found = differences(read_export(session, str(tmp_path / "a.parquet")), after, ["country", "number"], 5)
+
+    told = sorted((json.loads(row.value) for row in found.collect()), key=lambda one: one["key"])
+    keys = ['{"country":"at","number":"1"}', '{"country":"de","number":"1"}']
+    assert told == [
+        {"key": keys[0], "event": 5, "sequence": 5, "operation": "delete"},
+        {
+            "key": keys[1],
+            "event": 5,
+            "sequence": 5,
+            "operation": "insert",
+            "value": {"country": "de", "name": "Ann", "number": "1"},
+        },
+    ]
+    assert differences(before, before, ["country", "number"], 5).count() == 0
+    with pytest.raises(InvalidValue, match=r"ends in \.csv or \.parquet"):
+        read_export(session, "a.xlsx")
+
+
+def test_exports_that_can_not_be_compared_are_refused(session: SparkSession) -> None:
+    one = frame(session, {1: ("a", "b")})
+    for bad, key, sentence in [
+        (one.union(one), ["number"], "one that is there once, not 2 times"),
+        (one, ["nummer"], "some of its columns: number, name, city"),
+        (one, [], "some of its columns"),
+        (one.selectExpr("cast(null as int) number", "name", "city"), ["number"], "one that is not null"),
+        (one.drop("city"), ["number"], r"the columns of two exports is \['city'\]"),
+    ]:
+        with pytest.raises(InvalidValue, match=sentence):
+            differences(one, bad, key, 5)
