@@ -12,6 +12,7 @@ import neomodel as nm
 from neomodel import repository
 from neomodel.stores import lmdb_file
 from spark import ElsaSource, ModelSource
+from spark.session import know
 from tests.spark.people import people
 from tests.spark.things import things
 from tests.workers import only
@@ -46,8 +47,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     builder = SparkSession.builder.master("local[2]").appName("neomodel tests")
     settings = {
-        "spark.ui.enabled": "false",
-        "spark.sql.shuffle.partitions": "2",
+        "spark.driver.memory": "2g",  # a message of 100 MB is in it several times
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.sql.session.timeZone": "UTC",
@@ -56,8 +56,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     for name, value in settings.items():
         builder = builder.config(name, value)
     found = builder.getOrCreate()
-    found.dataSource.register(ModelSource)
-    found.dataSource.register(ElsaSource)
+    know(found, ModelSource, ElsaSource)
     try:
         yield found
     finally:

@@ -1,0 +1,80 @@
+"""`make demo`, small: it says what it should, and the page that it leaves needs nothing else."""
+
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+
+class Reader(HTMLParser):
+    """What a page is made of, and what it would load."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.loaded: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.loaded += [value or "" for name, value in attrs if name in ("src", "href", "data") and value]
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """What it says, and its page."""
+    folder = tmp_path_factory.mktemp("demo")
+    command = [sys.executable, "-m", "spark.demo", "--elements", "2000", "--out", str(folder / "demo.html")]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=900)
+    assert done.returncode == 0, done.stderr
+    return done.stdout, folder / "demo.html"
+
+
+def test_the_demo_tells_each_of_its_steps(demo: tuple[str, Path]) -> None:
+    said = demo[0]
+
+    for sentence in (
+        r"imported it",
+        r"opened it",
+        r"in \d calls to the store",
+        r"column \w+ comes from \w+ \w+, by rule",
+        r"a quality check fails: income is 1000 or more, row 100",
+        r"all checks hold; actions: 1 applied",
+        r"all checks hold; actions: 1 precondition not met",
+        r"run 4 of 'income report' is run 1 again, byte for byte",
+    ):
+        assert re.search(sentence, said), f"{sentence!r} is not in\n{said}"
+
+
+def test_the_page_has_its_pictures_and_loads_nothing(demo: tuple[str, Path]) -> None:
+    reader = Reader()
+    reader.feed(text := demo[1].read_text(encoding="utf-8"))
+
+    assert reader.tags.count("figure") == 5
+    assert all(reference.startswith("#") for reference in reader.loaded)
+    assert not {"script", "link", "iframe", "img"} & set(reader.tags)
+    assert not re.search(r"url\(http|@import", text)
+    assert "prefers-color-scheme: dark" in text
+
+
+@pytest.mark.skipif(not shutil.which("chromium"), reason="there is no chromium; apt-get install chromium")
+def test_a_browser_shows_the_page(demo: tuple[str, Path], tmp_path: Path) -> None:
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND"]
+    page = demo[1].as_uri()
+    shown = subprocess.run(
+        ["chromium", *options, "--dump-dom", page], capture_output=True, text=True, timeout=120, check=True
+    ).stdout
+    picture = tmp_path / "page.png"
+    subprocess.run(
+        ["chromium", *options, f"--screenshot={picture}", "--window-size=1200,3000", page],
+        capture_output=True,
+        timeout=120,
+        check=True,
+    )
+
+    assert shown.count("<svg") == 5
+    assert "is run 1 again, byte for byte" in shown
+    assert picture.stat().st_size > 50_000  # a blank one has some thousand bytes
