@@ -4,12 +4,13 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 WORKERS ?= 2
+STORE  ?= lmdb
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test soak bench format clean
+.PHONY: help setup demo check test soak bench reference format clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY)  ## create .venv with everything (done once, by whichever target comes first)
 
@@ -20,8 +21,8 @@ $(READY): setup.cfg pyproject.toml
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet --editable '.[dev]'
 	@touch $@
 
-demo: $(READY)  ## show the main job on the embedded store
-	$(BIN)/python -m neomodel.demo
+demo: $(READY)  ## show what it is for, and write demo.html; STORE=hbase on a local HBase with three servers
+	$(BIN)/python -m spark.demo --store $(STORE)
 
 check: $(READY)  ## format, lint, types, architecture; seconds
 	$(BIN)/ruff format --check .
@@ -30,13 +31,17 @@ check: $(READY)  ## format, lint, types, architecture; seconds
 	$(BIN)/python -m pytest -q tests/test_architecture.py
 
 test: $(READY)  ## everything but the long forms; prints which stores ran
-	$(BIN)/python -m pytest -m 'not soak' --numprocesses $(WORKERS) --max-worker-restart 0 tests
+	$(BIN)/python -m pytest -m 'not soak' --numprocesses $(WORKERS) --max-worker-restart 0 --timeout 600 tests
 
 soak: $(READY)  ## the long forms
 	$(BIN)/python -m pytest -m soak tests
 
 bench: $(READY)  ## benchmarks, each beside the raw driver in the same run
 	$(BIN)/python -m benchmarks
+
+reference: $(READY)  ## write docs/reference and the pictures anew, from the code
+	$(BIN)/python docs/reference
+	$(BIN)/python docs/pictures
 
 format: $(READY)  ## rewrite the code in the house format
 	$(BIN)/ruff format .

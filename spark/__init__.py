@@ -1,31 +1,78 @@
-"""neomodel on Apache Spark: models as DataFrames, one partition for each region."""
+"""neomodel on Apache Spark: models as DataFrames, one partition for each region.
 
-from spark.changes import follow
+What is here is imported when it is asked for: each Python process that Spark starts imports this package, and most need
+little of it. Names that modules have as well are here from the beginning.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from spark.elements import Elements, elements
-from spark.elsa import ElsaSource, lookup
 from spark.graph import Graph, graph
-from spark.jobs import Job
-from spark.repairing import repair
 from spark.session import session
-from spark.source import ModelSource, register
-from spark.transforming import SparkEngine, transform
-from spark.writing import undo, unfinished_jobs
+
+if TYPE_CHECKING:
+    from spark.backups import backup, restore
+    from spark.changes import follow
+    from spark.corrections import Corrected, corrected
+    from spark.elsa import ElsaSource, lookup
+    from spark.exports import diff_load
+    from spark.jobs import Job
+    from spark.pipeline import Pipeline
+    from spark.repairing import repair
+    from spark.source import ModelSource, register
+    from spark.synchronizing import Target, synchronize, wait
+    from spark.transforming import SparkEngine, transform
+    from spark.writing import undo, unfinished_jobs
+
+_HOMES = {
+    "backups": ("backup", "restore"),
+    "changes": ("follow",),
+    "corrections": ("Corrected", "corrected"),
+    "elsa": ("ElsaSource", "lookup"),
+    "exports": ("diff_load",),
+    "jobs": ("Job",),
+    "pipeline": ("Pipeline",),
+    "repairing": ("repair",),
+    "source": ("ModelSource", "register"),
+    "synchronizing": ("Target", "synchronize", "wait"),
+    "transforming": ("SparkEngine", "transform"),
+    "writing": ("undo", "unfinished_jobs"),
+}
+_MODULES = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module 'spark' has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(f"spark.{_MODULES[name]}"), name)
+    return found
+
 
 __all__ = [
+    "Corrected",
     "Elements",
     "ElsaSource",
     "Graph",
     "Job",
     "ModelSource",
+    "Pipeline",
     "SparkEngine",
+    "Target",
+    "backup",
+    "corrected",
+    "diff_load",
     "elements",
     "follow",
     "graph",
     "lookup",
     "register",
     "repair",
+    "restore",
     "session",
+    "synchronize",
     "transform",
     "undo",
     "unfinished_jobs",
+    "wait",
 ]

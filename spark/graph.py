@@ -26,6 +26,7 @@ from spark.options import EDGES, VERTICES
 from spark.partitions import Part, parts_of
 from spark.reading import Classes
 from spark.sentences import one_sentence
+from spark.session import know
 from spark.snapshots import Snapshot
 
 SCHEMAS = {
@@ -65,7 +66,7 @@ def graph(session: SparkSession, model: Model | Snapshot, *, as_of: Time | str =
     from spark.source import ModelSource  # which knows of this module
 
     snapshot = Snapshot.of(model, as_of)
-    session.dataSource.register(ModelSource)
+    know(session, ModelSource)
     options = {"store": snapshot.store, "model": snapshot.model, "as_of": str(snapshot.at)}
     reader = session.read.format(ModelSource.name()).options(**options, unstable=str(snapshot.unstable).lower())
     return Graph(*(reader.option("view", view).load() for view in (VERTICES, EDGES)))

@@ -10,10 +10,12 @@ from neomodel.errors import InvalidValue
 from spark.changes import ChangeReader, Following, Refusal
 from spark.columns import schema_of
 from spark.elsa import ElsaSource
+from spark.folder_queue import FolderSource
 from spark.graph import SCHEMAS, GraphReader
 from spark.options import ROWS, Options
 from spark.reading import ModelReader, Reading
 from spark.sentences import one_sentence
+from spark.session import know
 from spark.snapshots import Snapshot
 from spark.writing import ModelWriter, plan
 
@@ -81,7 +83,7 @@ class ModelSource(DataSource):
 
 
 def register(session: SparkSession) -> None:
-    """Let a session know the formats ``neomodel``, and hand its filters down to where rows are read, and ``elsa``."""
-    session.dataSource.register(ModelSource)
-    session.dataSource.register(ElsaSource)
+    """Let a session know the formats ``neomodel``, and hand its filters down to where rows are read, ``elsa``, and the
+    queues ``elsa-folder`` and ``elsa-kafka``."""
+    know(session, ModelSource, ElsaSource, FolderSource)
     session.conf.set("spark.sql.python.filterPushdown.enabled", "true")

@@ -1,9 +1,10 @@
 """The command line: one command per question, one sentence per failure.
 
-Exit status: 0 done; 1 declined at a prompt, `check` found something that is still wrong, `cluster status` something
-that does not run, or `elsa get` no record; 2 the input, the store, the cluster or the file system is at fault, and
-stderr has one sentence that says what, where and what to do; 70 a bug of ours; 130 interrupted; 141 whoever read the
-output left. A traceback is shown for a bug only, and only if ``NEOMODEL_DEBUG`` is set.
+Exit status: 0 done; 1 declined at a prompt, `check` found something that is still wrong, `verify` something damaged,
+`doctor` anything wrong, `cluster status` something that does not run, or `elsa get` no record; 2 the input, the store,
+the cluster or the file system is at fault, and stderr has one sentence that says what, where and what to do; 70 a bug
+of ours; 130 interrupted; 141 whoever read the output left. A traceback is shown for a bug only, and only if
+``NEOMODEL_DEBUG`` is set.
 """
 
 import io
@@ -20,12 +21,15 @@ from neomodel.cli.app import command
 from neomodel.cli.frame import Refused, say
 from neomodel.errors import InvalidStore, NeomodelError
 
+COMPLETION = "_NEOMODEL_COMPLETE"  # what a shell sets that asks which words may follow
 BAD_INPUT, BUG, INTERRUPTED, PIPE_CLOSED = 2, 70, 130, 141
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command that `arguments` (the process's own, if None) ask for; returns the exit status."""
     _make_streams_safe()
+    if COMPLETION in os.environ:
+        command.main(prog_name="neomodel")  # answers the shell, and ends the process
     try:
         status = _invoke(sys.argv[1:] if arguments is None else arguments)
         sys.stdout.flush()

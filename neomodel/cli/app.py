@@ -6,13 +6,29 @@ import typer
 from typer.main import get_command
 
 from neomodel import __version__
-from neomodel.cli import check, cluster, elsa, exporting, importing, models, show, stats, transforming
+from neomodel.cli import (
+    anna,
+    anna_runs,
+    backup,
+    check,
+    cluster,
+    dead_letters,
+    diff_load,
+    doctor,
+    elsa,
+    exporting,
+    importing,
+    models,
+    show,
+    stats,
+    sync,
+    transforming,
+)
 from neomodel.cli.frame import Commands, StoreBefore
 
 app = typer.Typer(
     help="Keep models that are too large for memory in a store, look at them and bring them out again.",
     epilog="`neomodel COMMAND --help` explains a command.\nExample:\n$ neomodel show --help",
-    add_completion=False,
     rich_markup_mode="rich",
 )
 
@@ -85,6 +101,22 @@ _commands.add(
 )
 _commands.add(models.drop, "neomodel drop jdt", "neomodel drop jdt --yes", panel=_LOOK)
 
+_BACKUPS = "Models: backups"
+_commands.add(
+    backup.backup,
+    "neomodel backup /backups/jdt jdt",
+    "neomodel backup /backups/elsa elsa --since last",
+    "neomodel backup /backups/everything --engine local",
+    panel=_BACKUPS,
+)
+_commands.add(
+    backup.restore,
+    "neomodel restore /backups/elsa --store lmdb:again.db",
+    "neomodel restore /backups/elsa --number 3",
+    panel=_BACKUPS,
+)
+_commands.add(backup.verify, "neomodel verify /backups/elsa", "neomodel verify /backups/elsa --json", panel=_BACKUPS)
+
 _METAMODELS = "Metamodels"
 _commands.add(
     models.register,
@@ -93,6 +125,14 @@ _commands.add(
     panel=_METAMODELS,
 )
 _commands.add(models.metamodels, "neomodel metamodels", "neomodel metamodels --json", panel=_METAMODELS)
+
+_commands.add(
+    doctor.doctor,
+    "neomodel doctor",
+    "neomodel doctor --store hbase://127.0.0.1:9090?thrift2=9091",
+    "neomodel doctor --json | jq '.[] | select(.state == \"wrong\")'",
+    panel="This installation",
+)
 
 _elsa = typer.Typer(
     help="ELSA: external systems, mirrored with all that was ever known of them.",
@@ -114,6 +154,66 @@ _elsa_commands.add(
     "neomodel elsa timeline crm customer-7 --out customer-7.svg",
     "neomodel elsa timeline crm x --event 15 --ingest 35 --out x.svg",
 )
+_elsa_commands.add(
+    sync.sync,
+    "neomodel elsa sync --system crm --from /data/crm-queue",
+    "neomodel elsa sync --system crm --from /data/crm-queue --once --format debezium",
+    "neomodel elsa sync --system crm --from /data/crm-queue --rate 5000 --metrics /var/lib/node_exporter/crm.prom",
+)
+_elsa_commands.add(
+    dead_letters.dead_letters,
+    "neomodel elsa dead-letters crm",
+    "neomodel elsa dead-letters crm --replay",
+    "neomodel elsa dead-letters crm --out bad.jsonl; vi bad.jsonl; neomodel elsa dead-letters crm --with bad.jsonl",
+    name="dead-letters",
+)
+_elsa_commands.add(
+    diff_load.diff_load,
+    "neomodel elsa diff-load --system hr may.csv --before april.csv --key number --event 2024-05-01T00:00:00Z",
+    "neomodel elsa diff-load --system hr april.parquet --key country,number --event 2024-04-01T00:00:00Z",
+    name="diff-load",
+)
+
+_anna = typer.Typer(
+    help="ANNA: data products, computed again whenever asked for, with all manual corrections.",
+    rich_markup_mode="rich",
+)
+app.add_typer(
+    _anna, name="anna", rich_help_panel="Data products", epilog="Example:\n$ neomodel anna fix 'income report'"
+)
+_anna_commands = Commands(_anna)
+_anna_commands.add(
+    anna_runs.run,
+    "neomodel anna run spark.examples.income:report",
+    "neomodel anna run products:sales --token AbC --actions-ingest 2024-05-01T12:00:00Z",
+    "neomodel anna run products:sales --run 7",
+)
+_anna_commands.add(
+    anna_runs.recompute,
+    "neomodel anna recompute products:sales 7",
+    "neomodel anna recompute products:sales 7 --ingest crm=stable",
+)
+_anna_commands.add(
+    anna_runs.diff,
+    "neomodel anna diff products:sales 7 8",
+    "neomodel anna diff products:sales 7 8 --html diff.html",
+    "neomodel anna diff products:sales 7 8 --json | jq '.steps[].counts'",
+)
+_anna_commands.add(
+    anna_runs.report, "neomodel anna report 'income report'", "neomodel anna report sales 7 --html report.html"
+)
+_anna_commands.add(anna_runs.runs, "neomodel anna runs", "neomodel anna runs sales --json")
+_anna_commands.add(anna.fix, "neomodel anna fix 'income report'", "neomodel anna fix 'income report' --step boss")
+_anna_commands.add(
+    anna.act,
+    "neomodel anna act 'income report' --step boss --row 42 --column income --operation multiply --value 10 "
+    "--precondition 'income < 1000' --why 'too low by ten'",
+)
+_anna_commands.add(anna.load, "neomodel anna load 'income report' actions.csv")
+_anna_commands.add(
+    anna.actions, "neomodel anna actions 'income report'", "neomodel anna actions 'income report' --json"
+)
+_anna_commands.add(anna.retract, "neomodel anna retract 'income report' 3fa9c1e07b5d2a68 --why 'it was right'")
 
 _cluster = typer.Typer(
     help="A local HBase, for development and tests. Whoever uses this machine can read and write what is in it.",

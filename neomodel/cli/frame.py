@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from neomodel.errors import NeomodelError
+
 DEFAULT_STORE = "lmdb:neomodel.db"
 
 
@@ -41,7 +43,22 @@ StoreUrl = Annotated[
 ]
 """`--store` of a command: what is given there, else before the command, else the default. Never empty."""
 
-ModelName = Annotated[str, typer.Argument(metavar="NAME", help="The model's name.", show_default=False)]
+
+def _model_names(context: typer.Context, incomplete: str) -> list[str]:
+    """For a shell that completes a name: the models there are; none where there is no store that answers."""
+    from neomodel.repository import connect
+
+    try:
+        with connect(_store_url(context, context.params.get("store") or ""), create=False) as repository:
+            return [name for name in repository.models() if name.startswith(incomplete)]
+    except NeomodelError:
+        return []
+
+
+ModelName = Annotated[
+    str,
+    typer.Argument(metavar="NAME", help="The model's name.", show_default=False, autocompletion=_model_names),
+]
 AsOf = Annotated[
     str | None,
     typer.Option(

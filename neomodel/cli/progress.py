@@ -69,6 +69,32 @@ def pace(what: str, unit: str) -> Iterator[Callable[[int], None]]:
         yield advance
 
 
+@contextmanager
+def steps(what: str) -> Iterator[Callable[[str, int, int], None]]:
+    """Shows which step is being done, and of how many. On a terminal a bar; elsewhere a line on stderr for each step
+    that begins more than ten seconds after the last line."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    if not sys.stderr.isatty():
+        said = time.monotonic()
+
+        def line(step: str, done: int, count: int) -> None:
+            nonlocal said
+            if step and time.monotonic() - said >= _EVERY:
+                said = time.monotonic()
+                print(f"{what}: {done} of {count} steps are done; {step} begins", file=sys.stderr, flush=True)
+
+        yield line
+        return
+    columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[said]}"), TimeElapsedColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=1, said="")
+        yield lambda step, done, count: progress.update(
+            task, completed=done, total=count, said=f"{done} of {count} steps{f', {step}' if step else ''}"
+        )
+
+
 def _share(share: float | None, regions: int | None) -> str:
     if share is None:
         return ""

@@ -54,9 +54,9 @@ class Jar:
             return False
 
 
-def pinned() -> list[Jar]:
-    """The jars of `jars.txt`."""
-    lines = (line.split() for line in (HERE / "jars.txt").read_text().splitlines() if not line.startswith("#"))
+def pinned(file: Path = HERE / "jars.txt") -> list[Jar]:
+    """The jars that a file lists."""
+    lines = (line.split() for line in file.read_text().splitlines() if not line.startswith("#"))
     return [Jar(digest, *coordinates.split(":")) for digest, coordinates in lines]
 
 
