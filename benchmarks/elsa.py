@@ -12,18 +12,18 @@ import happybase
 
 import neomodel as nm
 from benchmarks.hbase_store import raw_thrift2
-from benchmarks.measure import Case, measure, table
+from benchmarks.measure import Case, Comparison, Figure, Figures, Measured, measure, show, sized
+from benchmarks.places import hbase
 from metamodels import elsa
-from neomodel import cluster
 from neomodel.stores.hbase_client import thrift2
 from neomodel.stores.hbase_url import parse
 
 MINUTE = 60_000_000
-RECORDS, VERSIONS, BATCH = 10_000, 10, 1000
+RECORDS, VERSIONS, BATCH = sized(10_000, 2_000), 10, 1000
 BATCHES = 3  # of as many records, in one ingest batch
 GETS = 60  # of one round: short rounds in quick turns, as what else the machine does comes and goes
-SHORT_ROUNDS, ROUNDS = 41, 7
-ASKED = 20_000  # on LMDB
+SHORT_ROUNDS, ROUNDS = sized((41, 7), (9, 2))
+ASKED = sized(20_000, 4_000)  # on LMDB
 LENGTHS = (10, 10_000)
 PLAIN = b"plain"
 
@@ -79,23 +79,16 @@ def _gets(versions: int) -> float:
     return ASKED / best
 
 
-def _lmdb() -> str:
+def _lmdb() -> Figures:
     few, many = (_gets(versions) for versions in LENGTHS)
     slower = few / many
-    return "\n".join(
+    return Figures(
+        "ELSA on LMDB, one process",
         [
-            "### ELSA on LMDB, one process",
-            "",
-            "| figure | found | wanted |",
-            "|---|---|---|",
-            f"| gets in a second of one core, 10 versions a key | {few:,.0f}{_mark(few >= 50_000)} | at least 50,000 |",
-            f"| 10,000 versions a key | {many:,.0f}: {slower:.2f} times slower{_mark(slower <= 1.5)} | at most 1.5 |",
-        ]
+            Figure("gets in a second of one core, 10 versions a key", f"{few:,.0f}", "at least 50,000", few >= 50_000),
+            Figure("10,000 versions a key", f"{many:,.0f}: {slower:.2f} times slower", "at most 1.5", slower <= 1.5),
+        ],
     )
-
-
-def _mark(reached: bool) -> str:
-    return "" if reached else " **below**"
 
 
 # HBase
@@ -104,19 +97,14 @@ def _mark(reached: bool) -> str:
 @contextmanager
 def _systems() -> Iterator[tuple[Connect, Any, elsa.ElsaStore]]:
     """A system with ten versions of each record, and a plain table with the last one, read by happybase and Thrift2."""
-    with tempfile.TemporaryDirectory() as folder:
-        running = cluster.up(folder)
-        try:
-            with nm.connect(running.url) as repository:
-                store = elsa.open(repository)
-                store.system("crm").load(_history(RECORDS, VERSIONS))
-                repository.store.table(PLAIN.decode()).create("x")
-                address = parse(running.url).gateways[0]
-                client = raw_thrift2(address)
-                _put_plain(client)
-                yield partial(happybase.Connection, address.host, address.port1), client, store
-        finally:
-            cluster.down(folder)
+    with hbase() as url, nm.connect(url) as repository:
+        store = elsa.open(repository)
+        store.system("crm").load(_history(RECORDS, VERSIONS))
+        repository.store.table(PLAIN.decode()).create("x")
+        address = parse(url).gateways[0]
+        client = raw_thrift2(address)
+        _put_plain(client)
+        yield partial(happybase.Connection, address.host, address.port1), client, store
 
 
 def _put_plain(client: Any) -> None:
@@ -187,12 +175,12 @@ def _cases(connect: Connect, client: Any, store: elsa.ElsaStore) -> list[tuple[C
     ]
 
 
-def report() -> list[str]:
+def report() -> list[Measured]:
     with _systems() as (raw, client, store):
         results = [measure(case, rounds=rounds) for case, rounds in _cases(raw, client, store)]
     title = "ELSA on HBase, 10 versions a key, one server, one gateway pair"
-    return [_lmdb(), table(title, "raw Thrift2 (scan: raw happybase)", results)]
+    return [_lmdb(), Comparison(title, "raw Thrift2 (scan: raw happybase)", results)]
 
 
 if __name__ == "__main__":
-    print("\n\n".join(report()))
+    show(report())

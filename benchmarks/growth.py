@@ -7,20 +7,21 @@ is told of a size is what its last objects cost, so a cost that grows with the m
 import itertools
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
 import attrs
 
 import neomodel as nm
+from benchmarks.measure import Growth, show, sized
 from benchmarks.objects import BODIES
 from metamodels import java
 
-SIZES = (10_000, 100_000, 500_000, 1_000_000, 2_000_000)
+SIZES = sized((10_000, 100_000, 500_000, 1_000_000, 2_000_000), (10_000, 30_000))
 CLASSES = 500  # made at a time
 OBJECTS = (2 * BODIES + 1) * CLASSES
-LOOKED_AT = 100
-_BAR = 30
+LOOKED_AT = sized(100, 10)
 
 
 @attrs.frozen
@@ -90,27 +91,17 @@ def points(folder: Path) -> list[Point]:
     raise AssertionError("it counts for ever")
 
 
-def report(found: list[Point]) -> str:
-    most = max(max(point.creation, point.walk) for point in found)
-
-    def bar(cost: float) -> str:
-        return "█" * round(_BAR * cost / most)
-
-    rows = [f"| {p.objects:,} | {p.creation:.1f} | {p.walk:.1f} | {p.opening:.2f} | {p.size:.0f} |" for p in found]
-    curves = [
-        f"{name:<13}{p.objects:>10,} {bar(cost)} {cost:.1f} µs"
-        for name, costs in (("creation", [p.creation for p in found]), ("cold walk", [p.walk for p in found]))
-        for p, cost in zip(found, costs, strict=True)
-    ]
-    head = [
-        "### An object in models of every size, LMDB",
-        "",
-        "| objects | creation, µs each | cold walk, µs each | open and read a feature, ms | bytes each |",
-        "|--:|--:|--:|--:|--:|",
-    ]
-    return "\n".join([*head, *rows, "", "```", *curves, "```"])
+def growth() -> Growth:
+    with tempfile.TemporaryDirectory() as place:
+        found = points(Path(place))
+    costs: dict[str, Sequence[float]] = {
+        "creation, µs each": [point.creation for point in found],
+        "cold walk, µs each": [point.walk for point in found],
+        "open and read a feature, ms": [point.opening for point in found],
+        "bytes each": [point.size for point in found],
+    }
+    return Growth("An object in models of every size, LMDB", "objects", [point.objects for point in found], costs)
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as place:
-        print(report(points(Path(place))))
+    show([growth()])

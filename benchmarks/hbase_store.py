@@ -1,7 +1,6 @@
 """The HBase store beside raw happybase and a raw Thrift2 client: the same cells, the same batches, one gateway."""
 
 import itertools
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,15 +11,15 @@ from thriftpy2.thrift import TClient
 from thriftpy2.transport import TCyBufferedTransport, TSocket
 
 from benchmarks.lmdb_store import CELLS
-from benchmarks.measure import Case, Result, measure, table
-from neomodel import cluster
+from benchmarks.measure import QUICK, Case, Comparison, Measured, measure, sized
+from benchmarks.places import hbase
 from neomodel.stores import VERSION, Mutation, Table, open_store, successor
 from neomodel.stores.hbase_client import thrift2
 from neomodel.stores.hbase_url import GatewayAddress, parse
 
-ROWS, BATCH = 10_000, 1000
+ROWS, BATCH = sized(10_000, 3_000), 1000
 GETS, SWAPS = 60, 40  # of one round: short rounds in quick turns, as what else the machine does comes and goes
-SHORT_ROUNDS, ROUNDS = 41, 7
+SHORT_ROUNDS, ROUNDS = sized((41, 7), (9, 3))
 
 
 def _key(number: int) -> bytes:
@@ -30,18 +29,13 @@ def _key(number: int) -> bytes:
 @contextmanager
 def _tables(servers: int) -> Iterator[tuple[happybase.Table, Any, Table]]:
     """A table written and read by all, by happybase, by a Thrift2 client, and by neomodel. Pre-split to the servers."""
-    with tempfile.TemporaryDirectory() as folder:
-        running = cluster.up(folder, servers=servers)
-        try:
-            with open_store(running.url) as store:
-                ours = store.table("model")
-                ours.create("cpt", splits=[_key(ROWS * part // servers) for part in range(1, servers)])
-                ours.put_many(Mutation(_key(number), CELLS) for number in range(ROWS))
-                address = parse(running.url).gateways[0]
-                raw = happybase.Connection(address.host, address.port1)
-                yield raw.table("model"), raw_thrift2(address), ours
-        finally:
-            cluster.down(folder)
+    with hbase(servers) as url, open_store(url) as store:
+        ours = store.table("model")
+        ours.create("cpt", splits=[_key(ROWS * part // servers) for part in range(1, servers)])
+        ours.put_many(Mutation(_key(number), CELLS) for number in range(ROWS))
+        address = parse(url).gateways[0]
+        raw = happybase.Connection(address.host, address.port1)
+        yield raw.table("model"), raw_thrift2(address), ours
 
 
 def raw_thrift2(address: GatewayAddress) -> Any:
@@ -124,8 +118,7 @@ def _swap(client: Any, ours: Table) -> Case:
     return Case("swap", "swaps", SWAPS, peer, subject, 0.9)
 
 
-def report() -> list[str]:
-    results: list[Result] = []
+def report() -> list[Measured]:
     with _tables(1) as (raw, client, ours):
         cases = [
             (_get(raw, ours), SHORT_ROUNDS),
@@ -135,8 +128,10 @@ def report() -> list[str]:
             (_put_many(raw, ours, 0.9), ROUNDS),
         ]
         results = [measure(case, rounds=rounds) for case, rounds in cases]
-    one = table("HBase store, one server, one gateway pair", "raw happybase (swap: raw Thrift2)", results)
+    one = Comparison("HBase store, one server, one gateway pair", "raw happybase (swap: raw Thrift2)", results)
+    if QUICK:  # three servers take half a minute to start
+        return [one]
     with _tables(3) as (raw, client, ours):
         results = [measure(case, rounds=ROUNDS) for case in (_get_many(raw, ours, 1.3), _put_many(raw, ours, 1.3))]
-    three = table("HBase store, three servers, three gateway pairs in parallel", "raw happybase, one gateway", results)
-    return [one, three]
+    title = "HBase store, three servers, three gateway pairs in parallel"
+    return [one, Comparison(title, "raw happybase, one gateway", results)]

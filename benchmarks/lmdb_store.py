@@ -8,12 +8,12 @@ from contextlib import contextmanager
 
 import lmdb
 
-from benchmarks.measure import Case, Result, measure, table
+from benchmarks.measure import Case, Comparison, Measured, Result, measure, sized
 from neomodel.stores import VERSION, Mutation, Table, open_store, successor
 
-ROWS = 20_000
-GETS = 5_000
-SWAPS = 300
+ROWS = sized(20_000, 5_000)
+GETS = sized(5_000, 2_000)
+SWAPS = sized(300, 100)
 CELLS = {
     b"c:container": b"0000000000000001",
     b"c:feature": b"bodyDeclarations",
@@ -162,5 +162,5 @@ def _swap(raw: lmdb.Environment, ours: Table) -> Case:
     return Case("swap, on disk", "swaps", SWAPS, peer, subject, 0.7)
 
 
-def report() -> str:
-    return table("LMDB store, one process", "raw py-lmdb", run())
+def report() -> list[Measured]:
+    return [Comparison("LMDB store, one process", "raw py-lmdb", run())]

@@ -1,11 +1,23 @@
 """How we measure: peer and subject in turn, round after round, so that a busy machine is unfair to both alike."""
 
 import gc
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from statistics import median
+from typing import TypeVar
 
 import attrs
+
+T = TypeVar("T")
+
+QUICK = bool(os.environ.get("QUICK"))
+"""Whether to take small sizes and few rounds: to see that all of it runs, and about where it stands."""
+
+
+def sized(full: T, quick: T) -> T:
+    """A size or a number of rounds, by which of the two runs this is."""
+    return quick if QUICK else full
 
 
 @attrs.frozen
@@ -30,11 +42,77 @@ class Result:
     def ratio(self) -> float:
         return self.peer / self.subject
 
-    def row(self) -> str:
+    @property
+    def reached(self) -> bool:
+        return self.ratio >= self.case.wanted
+
+    def row(self) -> list[str]:
         case = self.case
-        rates = f"{case.count / self.peer:,.0f} | {case.count / self.subject:,.0f}"
-        verdict = "" if self.ratio >= case.wanted else " **below**"
-        return f"| {case.name} | {case.unit} | {rates} | {self.ratio:.2f}{verdict} | {case.wanted} |"
+        rates = [f"{case.count / seconds:,.0f}" for seconds in (self.peer, self.subject)]
+        return [case.name, case.unit, *rates, _judged(f"{self.ratio:.2f}", self.reached), f"{case.wanted or ''}"]
+
+
+@attrs.frozen
+class Comparison:
+    """Jobs done by one peer and by neomodel."""
+
+    title: str
+    peer: str
+    results: Sequence[Result]
+
+    @property
+    def reached(self) -> bool:
+        return all(result.reached for result in self.results)
+
+    def __str__(self) -> str:
+        heads = ["operation", "per second", self.peer, "neomodel", "ratio", "wanted"]
+        return _markdown(self.title, heads, (result.row() for result in self.results), numbers=4)
+
+
+@attrs.frozen
+class Figure:
+    """Something that was measured, told with what is wanted of it."""
+
+    name: str
+    found: str
+    wanted: str = ""
+    reached: bool = True
+
+
+@attrs.frozen
+class Figures:
+    """What is measured without a peer."""
+
+    title: str
+    figures: Sequence[Figure]
+
+    @property
+    def reached(self) -> bool:
+        return all(figure.reached for figure in self.figures)
+
+    def __str__(self) -> str:
+        rows = ([one.name, _judged(one.found, one.reached), one.wanted] for one in self.figures)
+        return _markdown(self.title, ["figure", "found", "wanted"], rows)
+
+
+@attrs.frozen
+class Growth:
+    """What one thing costs, by how many there are: a curve for each kind of cost, over the same sizes."""
+
+    title: str
+    things: str
+    sizes: Sequence[int]
+    costs: dict[str, Sequence[float]]
+    """By what it is and its unit, as in "creation, µs each"."""
+    reached: bool = True
+
+    def __str__(self) -> str:
+        curves = list(self.costs.values())
+        rows = ([f"{size:,}", *(f"{curve[at]:,.2f}" for curve in curves)] for at, size in enumerate(self.sizes))
+        return _markdown(self.title, [self.things, *self.costs], rows, numbers=1 + len(curves))
+
+
+Measured = Comparison | Figures | Growth
 
 
 def measure(case: Case, *, rounds: int = 9) -> Result:
@@ -51,11 +129,16 @@ def measure(case: Case, *, rounds: int = 9) -> Result:
     return Result(case, median(times[0]), median(times[1]))
 
 
-def table(title: str, peer: str, results: list[Result]) -> str:
-    head = [
-        f"### {title}",
-        "",
-        f"| operation | per second | {peer} | neomodel | ratio | wanted |",
-        "|---|---|--:|--:|--:|--:|",
-    ]
-    return "\n".join([*head, *(result.row() for result in results)])
+def show(found: Iterable[Measured]) -> None:
+    """Print them, for a benchmark that is run by itself."""
+    for one in found:
+        print(f"{one}\n", flush=True)
+
+
+def _judged(found: str, reached: bool) -> str:
+    return found if reached else f"{found} **below**"
+
+
+def _markdown(title: str, heads: list[str], rows: Iterable[list[str]], *, numbers: int = 0) -> str:
+    rule = ["---"] * (len(heads) - numbers) + ["--:"] * numbers
+    return "\n".join([f"### {title}", "", *(f"| {' | '.join(line)} |" for line in [heads, rule, *rows])])

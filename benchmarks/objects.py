@@ -14,23 +14,23 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-import attrs
 import happybase
 from pyecore import ecore
 from pyecore.resources import URI, ResourceSet
 from pyecore.resources.xmi import XMIResource
 
 import neomodel as nm
-from benchmarks.measure import Case, Result, measure, table
+from benchmarks.measure import Case, Comparison, Figure, Figures, Measured, measure, sized
+from benchmarks.places import hbase
 from metamodels import java
-from neomodel import cluster, ids, layout
+from neomodel import ids, layout
 from neomodel.stores import Row
 from neomodel.stores.hbase_url import parse
 
 BODIES = 4
-CLASSES, HBASE_CLASSES = 20_000, 1_000
+CLASSES, HBASE_CLASSES = sized((20_000, 1_000), (1_000, 300))
 OBJECTS, HBASE_OBJECTS = ((2 * BODIES + 1) * classes + 1 for classes in (CLASSES, HBASE_CLASSES))
-ROUNDS, HBASE_ROUNDS = 5, 3
+ROUNDS, HBASE_ROUNDS = sized((5, 3), (2, 1))
 BATCH = 500  # rows that raw happybase writes at once, as neomodel does
 
 
@@ -109,19 +109,6 @@ def _open(url: str, model: str) -> Any:
 # what is measured
 
 
-@attrs.frozen
-class Figure:
-    """What has no rate: a time, or a size, that shall be below a bound."""
-
-    name: str
-    found: str
-    wanted: str
-    good: bool
-
-    def row(self) -> str:
-        return f"| {self.name} | {self.found}{'' if self.good else ' **below**'} | {self.wanted} |"
-
-
 @contextmanager
 def _made() -> Iterator[tuple[Peer, Path, str]]:
     """PyEcore's metamodel, its file, and the URL of an LMDB store with the same model, called `jdt`."""
@@ -190,16 +177,12 @@ def _bytes_held(make: Callable[[], Iterable[Any]]) -> float:
 
 
 @contextmanager
-def hbase() -> Iterator[tuple[happybase.Connection, nm.Repository]]:
-    with tempfile.TemporaryDirectory() as folder:
-        running = cluster.up(folder, servers=1)
-        try:
-            address = parse(running.url).gateways[0]
-            with nm.connect(running.url) as repo:
-                repo.register(java.java)
-                yield happybase.Connection(address.host, address.port1), repo
-        finally:
-            cluster.down(folder)
+def on_hbase() -> Iterator[tuple[happybase.Connection, nm.Repository]]:
+    """An empty HBase by happybase, and as a repository that knows the metamodel."""
+    with hbase() as url, nm.connect(url) as repo:
+        address = parse(url).gateways[0]
+        repo.register(java.java)
+        yield happybase.Connection(address.host, address.port1), repo
 
 
 def _hbase_cases(raw: happybase.Connection, repo: nm.Repository) -> Iterator[Case]:
@@ -235,15 +218,14 @@ def _cold(url: str) -> int:
         return _walk(repo.open("jdt").roots[0])
 
 
-def report() -> list[str]:
+def report() -> list[Measured]:
     with _made() as (peer, file, url):
-        results: list[Result] = [measure(case, rounds=ROUNDS) for case in _lmdb_cases(peer, file, url)]
+        results = [measure(case, rounds=ROUNDS) for case in _lmdb_cases(peer, file, url)]
         figures = [_one_feature(url), _memory(peer, url)]
-    objects = table(f"Objects on LMDB, {OBJECTS:,} of them", "PyEcore", results)
-    others = "\n".join(["| figure | found | wanted |", "|---|---|---|", *(figure.row() for figure in figures)])
-    with hbase() as (raw, repo):
-        results = [measure(case, rounds=HBASE_ROUNDS) for case in _hbase_cases(raw, repo)]
+    with on_hbase() as (raw, repo):
+        beside = [measure(case, rounds=HBASE_ROUNDS) for case in _hbase_cases(raw, repo)]
     return [
-        objects + "\n\n" + others,
-        table(f"Objects on HBase, one server, {HBASE_OBJECTS:,} of them", "raw happybase", results),
+        Comparison(f"Objects on LMDB, {OBJECTS:,} of them", "PyEcore", results),
+        Figures("Objects on LMDB, one at a time", figures),
+        Comparison(f"Objects on HBase, one server, {HBASE_OBJECTS:,} of them", "raw happybase", beside),
     ]

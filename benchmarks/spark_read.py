@@ -4,12 +4,10 @@
 """
 
 import gc
-import os
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from statistics import median
 from typing import Any
@@ -20,15 +18,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 import neomodel as nm
-import spark
-from benchmarks.measure import Case, Result, table
-from benchmarks.objects import hbase
+from benchmarks.measure import Case, Comparison, Figure, Figures, Growth, Measured, Result, show, sized
+from benchmarks.places import hbase, lmdb, session
 from neomodel.stores.hbase_url import parse
 
-HBASE_ROWS, LMDB_ROWS = 100_000, 500_000
+HBASE_ROWS, LMDB_ROWS = sized((100_000, 500_000), (10_000, 50_000))
 ROWS = {"HBase": HBASE_ROWS, "LMDB": LMDB_ROWS}
-SIZES = (10_000, 100_000, 500_000, 1_000_000, 2_000_000)
-ROUNDS = 3
+SIZES = sized((10_000, 100_000, 500_000, 1_000_000, 2_000_000), (10_000, 30_000))
+ROUNDS = sized(3, 1)
 COLUMNS = ("name", "number", "share", "code")
 
 readings = nm.package("readings", "http://readings")
@@ -40,22 +37,6 @@ class Reading:
     number: int = nm.attribute(type="EInt")
     share: float = nm.attribute(type="EDouble")
     code: str | None = None
-
-
-@contextmanager
-def session(cores: int = 2) -> Iterator[SparkSession]:
-    os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-    settings = {"spark.ui.enabled": "false", "spark.log.level": "OFF", "spark.ui.showConsoleProgress": "false"}
-    builder = SparkSession.builder.master(f"local[{cores}]")
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    found = builder.getOrCreate()
-    spark.register(found)
-    found.dataSource.register(Raw)
-    try:
-        yield found
-    finally:
-        found.stop()
 
 
 def fill(repo: nm.Repository, name: str, rows: int) -> None:
@@ -106,14 +87,15 @@ def ours(found: SparkSession, url: str, name: str) -> DataFrame:
     return found.read.format("neomodel").options(**options, **now).load()
 
 
-def report() -> list[str]:
-    with tempfile.TemporaryDirectory() as folder, hbase() as (_, repo), nm.connect(f"lmdb:{folder}/db") as local:
-        address = parse(repo.store.url).gateways[0]
+def report() -> list[Measured]:
+    with hbase() as url, nm.connect(url) as repo, lmdb() as local:
+        address = parse(url).gateways[0]
         fill(repo, "readings", HBASE_ROWS)
         fill(local, "readings", LMDB_ROWS)
         urls = {"HBase": repo.store.url, "LMDB": local.store.url}
         rates: dict[tuple[str, int], float] = {}
         with session(2) as found:
+            found.dataSource.register(Raw)
             options = {"host": address.host, "port": address.port1, "table": repo.store.table("readings").name}
             peer = Job(found.read.format("raw").options(**options).load(), HBASE_ROWS)
             jobs = {store: Job(ours(found, urls[store], "readings"), ROWS[store]) for store in urls}
@@ -130,7 +112,7 @@ def report() -> list[str]:
             mine[1],
         ),
     ]
-    return [table("Spark: a class as a DataFrame, two cores", "raw happybase source", results), _cores(rates)]
+    return [Comparison("Spark: a class as a DataFrame, two cores", "raw happybase source", results), _cores(rates)]
 
 
 @attrs.frozen
@@ -168,19 +150,17 @@ def _in_turns(jobs: list[Job]) -> list[float]:
     return [median(seconds) for seconds in times]
 
 
-def _cores(rates: dict[tuple[str, int], float]) -> str:
-    lines = [
-        f"| {store} | {rates[store, 1]:,.0f} | {rates[store, 2]:,.0f} | {rates[store, 2] / rates[store, 1]:.2f} |"
-        for store in ROWS
-    ]
-    return "\n".join(
-        ["### Spark: one core and two", "", "| store | 1 core, rows/s | 2 cores | gain |", "|---|--:|--:|--:|", *lines]
-    )
+def _cores(rates: dict[tuple[str, int], float]) -> Figures:
+    figures = []
+    for store in ROWS:
+        one, two = rates[store, 1], rates[store, 2]
+        figures.append(Figure(f"{store}, rows/s", f"{one:,.0f} on one core, {two:,.0f} on two: {two / one:.2f}"))
+    return Figures("Spark: one core and two", figures)
 
 
-def growth() -> str:
-    """What a row costs to write and to read, of models of every size, and by how much that grows."""
-    lines = []
+def growth() -> Growth:
+    """What a row costs to write and to read, of models of every size."""
+    written, read = [], []
     with tempfile.TemporaryDirectory() as folder, session(2) as found:
         for size in SIZES:
             with nm.connect(f"lmdb:{folder}/{size}") as repo:
@@ -188,16 +168,11 @@ def growth() -> str:
                 repo.create("readings")
                 start = time.perf_counter()
                 _write(found, repo.store.url, size)
-                written = time.perf_counter() - start
-                (read,) = _in_turns([Job(ours(found, repo.store.url, "readings"), size)])
-            lines.append(f"| {size:,} | {1e6 * written / size:.2f} | {read:.2f} | {1e6 * read / size:.2f} |")
-    head = [
-        "### Spark: a row in models of every size, LMDB, two cores",
-        "",
-        "| rows | written, µs each | read, seconds | µs each |",
-        "|--:|--:|--:|--:|",
-    ]
-    return "\n".join([*head, *lines])
+                written.append(1e6 * (time.perf_counter() - start) / size)
+                (seconds,) = _in_turns([Job(ours(found, repo.store.url, "readings"), size)])
+                read.append(1e6 * seconds / size)
+    title = "Spark: a row in models of every size, LMDB, two cores"
+    return Growth(title, "rows", SIZES, {"written, µs each": written, "read, µs each": read})
 
 
 def _write(found: SparkSession, url: str, rows: int) -> None:
@@ -212,4 +187,4 @@ def _write(found: SparkSession, url: str, rows: int) -> None:
 
 
 if __name__ == "__main__":
-    print("\n\n".join([*report(), *([growth()] if "--growth" in sys.argv else [])]))
+    show([*report(), *([growth()] if "--growth" in sys.argv else [])])

@@ -28,17 +28,17 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 import neomodel as nm
-from benchmarks.measure import Case, Result, table
-from benchmarks.objects import BATCH, hbase
-from benchmarks.spark_read import session as spark_session
+from benchmarks.measure import Case, Comparison, Measured, Result, show, sized
+from benchmarks.objects import BATCH, on_hbase
+from benchmarks.places import session as spark_session
 from metamodels import java
 from neomodel import ids, layout
 from neomodel.stores import VERSION, Row
 from neomodel.stores.hbase_url import parse
 
-OBJECTS, HBASE_OBJECTS = 200_000, 40_000
+OBJECTS, HBASE_OBJECTS = sized((200_000, 40_000), (20_000, 4_000))
 INSIDE = 100  # objects in a container
-ROUNDS = 3
+ROUNDS = sized(3, 1)
 STORES = ("lmdb", "hbase")
 CELLS = 40_000  # that raw py-lmdb writes in a transaction, as neomodel does
 _SPARE = 1 << 34
@@ -202,7 +202,7 @@ def _on_lmdb(session: SparkSession) -> tuple[list[Result], list[Result]]:
 
 
 def _on_hbase(session: SparkSession) -> tuple[list[Result], list[Result]]:
-    with hbase() as (_, repo):
+    with on_hbase() as (_, repo):
         address = parse(repo.store.url).gateways[0]
         numbers = itertools.count()
 
@@ -218,20 +218,20 @@ def _on_hbase(session: SparkSession) -> tuple[list[Result], list[Result]]:
         return _measured(session, repo, place, HBASE_OBJECTS)
 
 
-def report(stores: Collection[str] = STORES) -> list[str]:
+def report(stores: Collection[str] = STORES) -> list[Measured]:
     jobs = {
         "lmdb": (_on_lmdb, f"on LMDB, {OBJECTS:,}", "py-lmdb"),
         "hbase": (_on_hbase, f"on HBase, one server, {HBASE_OBJECTS:,}", "happybase"),
     }
-    found = []
+    found: list[Measured] = []
     with spark_session() as session:
         for measured, title, driver in (jobs[name] for name in stores):
             in_tasks, at_hand = measured(session)
-            found.append(table(f"Bulk write by Spark {title}", f"a writer of one's own on Spark, {driver}", in_tasks))
-            found.append(table(f"The same beside rows at hand {title}", f"{driver}, no Spark", at_hand))
+            peer = f"a writer of one's own on Spark, {driver}"
+            found.append(Comparison(f"Bulk write by Spark {title}", peer, in_tasks))
+            found.append(Comparison(f"The same beside rows at hand {title}", f"{driver}, no Spark", at_hand))
     return found
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or STORES:
-        print("\n\n".join(report([name])), "\n", flush=True)
+    show(report(sys.argv[1:] or STORES))

@@ -4,23 +4,22 @@
 """
 
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from random import Random
 from typing import Any
 
 import neomodel as nm
 import spark
-from benchmarks.objects import hbase
-from benchmarks.spark_read import session
+from benchmarks.measure import Figure, Figures, Growth, Measured, show, sized
+from benchmarks.places import hbase, lmdb, session
 from metamodels.transformations.class2relational import class2relational
-from tests.rules.zoo import Attribute, Class, DataType, classes, relational
+from metamodels.zoo import Attribute, Class, DataType, classes, relational
 
-ELEMENTS = 100_000
-SIZES = (10_000, 100_000, 1_000_000)
-ON_HBASE, ON_LMDB = 5_000, 15_000
+ELEMENTS = sized(100_000, 4_500)
+SIZES = sized((10_000, 100_000, 1_000_000), (4_500, 9_000))
+ON_HBASE, ON_LMDB = sized((5_000, 15_000), (0, 0))
 """Elements in a second that are wanted."""
 CHANGES = 10
 AGAIN = 2.0
@@ -57,14 +56,8 @@ def fill(repo: nm.Repository, name: str, elements: int) -> nm.Model:
 
 
 @contextmanager
-def lmdb() -> Iterator[nm.Repository]:
-    with tempfile.TemporaryDirectory() as folder, nm.connect(f"lmdb:{folder}/db") as repo:
-        yield repo
-
-
-@contextmanager
 def on_hbase() -> Iterator[nm.Repository]:
-    with hbase() as (_, repo):
+    with hbase() as url, nm.connect(url) as repo:
         yield repo
 
 
@@ -97,8 +90,9 @@ def again(model: nm.Model, target: str) -> nm.Run:
     return nm.retransform(class2relational, model, target)
 
 
-def report() -> list[str]:
-    rows, others = [], []
+def report() -> list[Measured]:
+    made: list[Figure] = []
+    followed: list[Figure] = []
     for name, store, wanted in (("HBase", on_hbase, ON_HBASE), ("LMDB", lmdb, ON_LMDB)):
         with store() as repo:
             model = fill(repo, "source", ELEMENTS)
@@ -107,36 +101,33 @@ def report() -> list[str]:
                 with session(cores) as found:
                     spark.transform(found, class2relational, model, f"warm{cores}")
                     run = checked(spark.transform(found, class2relational, model, f"made{cores}"), model)
-                    limit = wanted if cores == 2 else 0
-                    verdict = " **below**" if rate(run) < limit else ""
-                    share = f"{run.remote_share:.1%}"
-                    rows.append(f"| {name}, `local[{cores}]` | {rate(run):,.0f}{verdict} | {limit or ''} | {share} |")
-            local = checked(nm.transform(class2relational, model, "alone"), model)
-            rows.append(f"| {name}, in one process | {rate(local):,.0f} | | |")
+                made.append(_rate(f"{name}, `local[{cores}]`", run, wanted if cores == 2 else 0))
+            alone = checked(nm.transform(class2relational, model, "alone"), model)
+            made.append(_rate(f"{name}, in one process", alone))
             done = again(model, "made2")
-            verdict = " **below**" if done.seconds > AGAIN else ""
-            applied = sum(done.applications.values())
-            others.append(f"| {name} | {local.elements:,} | {applied} | {done.seconds:.2f}{verdict} | {AGAIN} |")
-    head = [f"### Class2Relational, {ELEMENTS:,} elements", "", "| where | elements/s | wanted | remote reads |"]
-    head_again = [f"### {CHANGES} changed elements followed", "", "| store | elements | applications | s | wanted |"]
-    return [
-        "\n".join([*head, "|---|--:|--:|--:|", *rows]),
-        "\n".join([*head_again, "|---|--:|--:|--:|--:|", *others]),
-    ]
+            told = f"{done.seconds:.2f} s, {sum(done.applications.values())} applications"
+            followed.append(Figure(f"{name}, {CHANGES} changes", told, f"at most {AGAIN} s", done.seconds <= AGAIN))
+    return [Figures(f"Class2Relational, {ELEMENTS:,} elements", made), Figures("Changed elements followed", followed)]
 
 
-def growth() -> str:
+def _rate(name: str, run: nm.Run, wanted: int = 0) -> Figure:
+    found = f"{rate(run):,.0f} elements/s, {run.remote_share:.1%} of reads remote"
+    return Figure(name, found, f"at least {wanted:,}" if wanted else "", rate(run) >= wanted)
+
+
+def growth() -> Growth:
     """The cost of an element, and of following changes, in models of every size on LMDB."""
-    rows = []
+    sizes, costs, following = [], [], []
     for size in SIZES:
         with lmdb() as repo, session(2) as found:
             model = fill(repo, "source", size)
             run = spark.transform(found, class2relational, model, "made")
-            done = again(model, "made")
-            rows.append(f"| {run.elements:,} | {1e6 / rate(run):.1f} | {done.seconds:.2f} |")
-    head = ["| elements | µs each, `local[2]` | 10 changes followed, s |", "|--:|--:|--:|"]
-    return "\n".join(["### Transformations of every size, LMDB", "", *head, *rows])
+            sizes.append(run.elements)
+            costs.append(1e6 / rate(run))
+            following.append(again(model, "made").seconds)
+    curves: dict[str, Sequence[float]] = {"µs each, `local[2]`": costs, f"{CHANGES} changes followed, s": following}
+    return Growth("Transformations of every size, LMDB", "elements", sizes, curves)
 
 
 if __name__ == "__main__":
-    print("\n\n".join([*report(), *([growth()] if "--growth" in sys.argv else [])]))
+    show([*report(), *([growth()] if "--growth" in sys.argv else [])])

@@ -12,15 +12,15 @@ from pyecore.resources import URI, ResourceSet
 
 import neomodel as nm
 from benchmarks import xmi_files
-from benchmarks.measure import Case, Result, measure, table
-from benchmarks.objects import BATCH, hbase
+from benchmarks.measure import QUICK, Case, Comparison, Measured, measure, sized
+from benchmarks.objects import BATCH, on_hbase
 from neomodel import ids, layout
 from neomodel.stores import Row
 from tests.data import data_folder
 
-ELEMENTS = 1_000_000
-HBASE_ELEMENTS = 45_000
-ROUNDS = 3  # of the large one, which takes PyEcore minutes, one
+ELEMENTS = sized(1_000_000, 10_000)
+HBASE_ELEMENTS = sized(45_000, 4_500)
+ROUNDS = sized(3, 1)  # of the large one, which takes PyEcore minutes, one
 KYANOS = "neoemf/models/org.eclipse.gmt.modisco.java.kyanos.xmi", "neoemf/model/Java.ecore", 80_665
 
 
@@ -55,7 +55,7 @@ def _cases(folder: Path) -> Iterator[Case]:
     elements = xmi_files.write(folder / "code.xmi", ELEMENTS)
     yield _case("import of a generated model", folder / "code.xmi", folder / "code.ecore", elements, folder / "1")
     public = data_folder()
-    if (public / KYANOS[0]).is_file():
+    if (public / KYANOS[0]).is_file() and not QUICK:
         xmi, ecore, elements = public / KYANOS[0], public / KYANOS[1], KYANOS[2]
         yield _case("import of a MoDisco model", xmi, ecore, elements, folder / "2")
 
@@ -84,14 +84,12 @@ def _hbase_case(raw: happybase.Connection, repository: nm.Repository, folder: Pa
     return Case("import of a generated model", "elements", elements, written, imported, 0.6)
 
 
-def report() -> list[str]:
+def report() -> list[Measured]:
     with tempfile.TemporaryDirectory() as name:
-        results: list[Result] = [
-            measure(case, rounds=1 if case.count > ELEMENTS // 2 else ROUNDS) for case in _cases(Path(name))
-        ]
-    with tempfile.TemporaryDirectory() as name, hbase() as (raw, repository):
-        on_hbase = [measure(_hbase_case(raw, repository, Path(name)), rounds=ROUNDS)]
+        results = [measure(case, rounds=1 if case.count > ELEMENTS // 2 else ROUNDS) for case in _cases(Path(name))]
+    with tempfile.TemporaryDirectory() as name, on_hbase() as (raw, repository):
+        beside = [measure(_hbase_case(raw, repository, Path(name)), rounds=ROUNDS)]
     return [
-        table("XMI into LMDB", "PyEcore (into memory)", results),
-        table(f"XMI into HBase, one server, {HBASE_ELEMENTS:,} elements", "raw happybase", on_hbase),
+        Comparison("XMI into LMDB", "PyEcore (into memory)", results),
+        Comparison(f"XMI into HBase, one server, {HBASE_ELEMENTS:,} elements", "raw happybase", beside),
     ]

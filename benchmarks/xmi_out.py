@@ -14,13 +14,13 @@ from pyecore.resources import URI, ResourceSet
 from pyecore.resources.xmi import XMIResource
 
 import neomodel as nm
-from benchmarks.measure import Case, Result, measure, table
+from benchmarks.measure import Case, Comparison, Measured, measure, sized
 from neomodel.metamodel import ECORE, MANY, Attribute, Class, Package, Reference, TypeName
 
-GROUPS, MEMBERS = 2000, 9
+GROUPS, MEMBERS = sized(2000, 300), 9
 OBJECTS = GROUPS * (MEMBERS + 1) + 1
-LINKED_GROUPS = 300  # PyEcore looks through lists for each path it writes
-ROUNDS = 5
+LINKED_GROUPS = sized(300, 100)  # PyEcore looks through lists for each path it writes
+ROUNDS = sized(5, 2)
 NS_URI = "http://benchmarks/out"
 
 _TEXT, _ITEM = TypeName(ECORE, "EString"), TypeName(NS_URI, "Item")
@@ -100,7 +100,7 @@ def _cases(folder: Path, repo: nm.Repository) -> Iterator[Case]:
             raise AssertionError(f"{name}: PyEcore reads two different models")
 
 
-def report() -> str:
+def report() -> list[Measured]:
     with tempfile.TemporaryDirectory() as folder, nm.connect(f"lmdb:{folder}/store") as repo:
-        results: list[Result] = [measure(case, rounds=ROUNDS) for case in _cases(Path(folder), repo)]
-    return table(f"Files out of LMDB, {OBJECTS:,} objects", "PyEcore", results)
+        results = [measure(case, rounds=ROUNDS) for case in _cases(Path(folder), repo)]
+    return [Comparison(f"Files out of LMDB, {OBJECTS:,} objects", "PyEcore", results)]

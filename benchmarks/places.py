@@ -1,0 +1,62 @@
+"""Where things are measured: one local HBase for all benchmarks of a run, which are given it empty; Sparks; folders."""
+
+import atexit
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+
+from pyspark.sql import SparkSession
+
+import neomodel as nm
+import spark
+from neomodel import cluster
+from neomodel.stores import open_store
+
+
+@contextmanager
+def hbase(servers: int = 1) -> Iterator[str]:
+    """The URL of an empty HBase; what is left in it goes away."""
+    url = _running(servers)
+    try:
+        yield url
+    finally:
+        with open_store(url) as store:
+            for name in store.tables():
+                store.table(name).drop()
+
+
+@cache
+def _running(servers: int) -> str:
+    """Started once: it takes 20 s. Times are stable after ten seconds, not a minute: nobody writes from elsewhere."""
+    folder = tempfile.mkdtemp(prefix="neomodel-bench-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    started = cluster.up(folder, servers=servers)
+    atexit.register(cluster.down, folder)
+    return f"{started.url}&settling=10"
+
+
+@contextmanager
+def lmdb() -> Iterator[nm.Repository]:
+    """A repository in a folder that goes away."""
+    with tempfile.TemporaryDirectory(prefix="neomodel-bench-") as folder, nm.connect(f"lmdb:{folder}/db") as repository:
+        yield repository
+
+
+@contextmanager
+def session(cores: int = 2) -> Iterator[SparkSession]:
+    """A Spark with so many cores, that knows our formats."""
+    os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    settings = {"spark.ui.enabled": "false", "spark.log.level": "OFF", "spark.ui.showConsoleProgress": "false"}
+    builder = SparkSession.builder.master(f"local[{cores}]")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    found = builder.getOrCreate()
+    spark.register(found)
+    try:
+        yield found
+    finally:
+        found.stop()
