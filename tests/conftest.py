@@ -1,12 +1,15 @@
 """What every test run does: register the marks of our own, and say at the end what was measured and what ran."""
 
 import gc
+import os
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 from tests.cli_fixture import city, refused, repository, run  # noqa: F401  fixtures
 from tests.cluster_fixture import hbase, hbase3, hbase_tls, pytest_unconfigure  # noqa: F401  from here all share one of each
@@ -15,8 +18,9 @@ from tests.workers import pytest_collection_modifyitems, pytest_xdist_make_sched
 from tests.xmi.ecore_files import read_ecores  # noqa: F401  a fixture
 
 # Seconds belong to benchmarks: a test must not fail because the machine is busy.
-settings.register_profile("busy machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("busy machine")
+_BUSY = settings(settings.get_profile("default"), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("short forms", _BUSY, derandomize=True, database=None)
+settings.register_profile("long forms", _BUSY, derandomize=False)
 
 OUTCOMES = ("passed", "skipped", "failed", "error")
 
@@ -24,7 +28,17 @@ OUTCOMES = ("passed", "skipped", "failed", "error")
 def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # a shell starts what runs in the background that way
         signal.signal(signal.SIGINT, signal.default_int_handler)  # or no process of ours could be interrupted
+    _choose_examples(soak=config.option.markexpr == "soak")
+    os.environ["SPARK_CONF_DIR"] = str(Path(__file__).parent / "spark_conf")
     config.addinivalue_line("markers", "needs(capability): skipped for stores that do not declare the capability")
+
+
+def _choose_examples(*, soak: bool) -> None:
+    """Long forms look for what is new; short ones have the same examples each time, whatever else runs beside them."""
+    settings.load_profile("long forms" if soak else "short forms")
+    if not soak:
+        assert hasattr(providers, "_get_local_constants")  # would take constants from whichever modules are loaded
+        providers._get_local_constants = lambda: providers._local_constants
 
 
 def pytest_collection_finish() -> None:

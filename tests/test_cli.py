@@ -10,27 +10,21 @@ from typing import Any
 
 import pytest
 
+import neomodel as nm
 from neomodel import __version__
 from neomodel.cli import main, models
 from neomodel.cli.app import command
 from neomodel.errors import StoreUnavailable
 
-WORKING = (
-    "import",
-    "export",
-    "transform",
-    "models",
-    "metamodels",
-    "register",
-    "stats",
-    "show",
-    "check",
-    "drop",
-    "cluster up",
-    "cluster down",
-    "cluster status",
-    "cluster url",
-)
+ALONE = [
+    *("import", "export", "transform", "backup", "restore", "verify"),
+    *("models", "metamodels", "register", "stats", "show", "check", "drop", "doctor"),
+]
+GROUPS = {
+    "cluster": ("up", "down", "status", "url"),
+    "elsa": ("get", "history", "load", "stats", "timeline", "sync", "dead-letters", "diff-load"),
+    "anna": ("run", "recompute", "diff", "report", "runs", "fix", "act", "load", "actions", "retract"),
+}
 
 
 def neomodel(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
@@ -62,13 +56,13 @@ def commands(group: Any = command, path: str = "") -> Iterator[str]:
             yield from commands(inner, name)
 
 
-ELSA = [f"elsa {command}" for command in ("get", "history", "load", "stats", "timeline")]
-
 # help
 
 
 def test_the_commands_are_those_of_the_design() -> None:
-    assert sorted(commands()) == sorted([*WORKING, "cluster", "elsa", *ELSA])
+    grouped = [f"{group} {name}" for group, names in GROUPS.items() for name in names]
+
+    assert sorted(commands()) == sorted([*ALONE, *GROUPS, *grouped])
 
 
 @pytest.mark.parametrize("path", list(commands()))
@@ -86,7 +80,22 @@ def test_help_lists_every_command_under_a_heading(arguments: list[str], capsys: 
     headings = [out.index(f"─ {heading} ─") for heading in ("Models: in and out", "Metamodels", "Cluster")]
     assert headings == sorted(headings)
     for path in commands():
-        assert path.startswith(("cluster ", "elsa ")) or re.search(rf"^│ {path} ", out, re.MULTILINE), path
+        assert path.split()[0] in GROUPS or re.search(rf"^│ {path} ", out, re.MULTILINE), path
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"), [("neomodel sh", "show\n"), ("neomodel elsa ti", "timeline\n"), ("neomodel show c", "city\n")]
+)
+def test_a_shell_is_told_which_words_may_follow(typed: str, offered: str, tmp_path: Path) -> None:
+    store = f"lmdb:{tmp_path}/db"
+    with nm.connect(store) as repository:
+        repository.create("city")
+        repository.create("town")
+    asked = {"_NEOMODEL_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
+
+    run = neomodel(env={**os.environ, "NEOMODEL_STORE": store, **asked})
+
+    assert (run.returncode, run.stdout, run.stderr) == (0, offered, "")
 
 
 def test_version_is_printed() -> None:
