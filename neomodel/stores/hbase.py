@@ -12,7 +12,8 @@ refused once three quarters of that have passed, however often it was tried and 
 The last quarter is for the way, for clocks that differ, and for a gateway that goes on trying by itself: where one may
 do so for longer (`hbase.client.operation.timeout`), `settling` in the URL has to say more. A process that stops in the
 very moment between looking at the age and sending may send late; its gateway closes a connection on which nothing
-comes for 60 s, so that is bounded too. Who opens a batch (`neomodel.batches`) is waited for however long it takes.
+comes for 60 s, so that is bounded too. A swap that was answered later than `settling` raises `OutcomeUnknown`, which
+says so: it is stored, under a time as of which others may have read. Who opens a batch (`neomodel.batches`) is waited for however long it takes.
 
 **A table** keeps all versions, and has on record that it is ours and what was purged. That is asked again after a
 second; `purge` waits that long before it removes anything. Nothing else deletes.
@@ -44,7 +45,7 @@ class HBaseStore(Store):
         self._gateways = Gateways(
             [Pair(gateway.host, gateway.port1, gateway.port2, gateway.server, dial) for gateway in settings.gateways],
             settings.timeout,
-            self.settling * 3 // 4,
+            self.settling,
         )
         self._knowledge: dict[str, Knowledge] = {}
 

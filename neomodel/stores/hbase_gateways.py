@@ -249,10 +249,12 @@ _TWO: Callable[[Pair], Port] = attrgetter("two")
 class Gateways:
     """All pairs of a store. Every call goes through `one` or `two`, which do the fail-over."""
 
-    def __init__(self, pairs: list[Pair], timeout: float, latest: int) -> None:
+    def __init__(self, pairs: list[Pair], timeout: float, settling: int) -> None:
         self.pairs = pairs
         self.timeout = timeout
-        self.latest = latest
+        self.settling = settling
+        """Microseconds after which others take it that what was stamped is stored."""
+        self.latest = settling * 3 // 4
         """Microseconds after which a write that was stamped is not sent any more."""
 
     def beside(self, server: str | None) -> Pair:

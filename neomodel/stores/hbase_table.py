@@ -62,6 +62,7 @@ class HBaseTable(HBaseReading):
                 won = self._version(key, near, at=stamp) == (new, stamp)
         if won:
             self._knowledge.remember({key: (new, stamp)})
+            self._check_settled(call, stamped)
         return won
 
     def put_many(self, mutations: Iterable[Mutation]) -> None:
@@ -123,6 +124,13 @@ class HBaseTable(HBaseReading):
     def _now(self, client: Any, stamped: Watch) -> Any:
         """The client, for a call with what was stamped then."""
         return client.within(stamped, self._gateways.latest)
+
+    def _check_settled(self, call: Call, stamped: Watch) -> None:
+        """Tell the writer if what it stamped then may have come under a time that others took for settled. A write of
+        many is not looked at: those that others must not see in part are in a batch, which is waited for."""
+        if (age := stamped.age()) > (settling := self._gateways.settling):
+            told = f"none in the {settling / 1e6:g} s in which times settle, but after {age / 1e6:.1f} s"
+            raise call.failed(f"{told}: who read as of stable meanwhile may have missed it", sent=True)
 
     def _puts(self, batch: list[Mutation]) -> list[wire.Put]:
         facts = self._facts()

@@ -5,11 +5,11 @@ ones among them, the others get each number in one batch.
 """
 
 import time
-from contextlib import suppress
 from multiprocessing.connection import Connection
 
 import neomodel as nm
 from metamodels import elsa
+from tests.objects.rounds import now, telling
 
 NAME, SYSTEM = "rounds", "s"
 
@@ -20,21 +20,16 @@ def write(url: str, writer: str, lease: float, rest: float, reports: Connection)
         store = elsa.open(repo, NAME)
         system = store.system(SYSTEM)
         number = 0
-        reports.send(("begun", 0, _now()))
+        reports.send(("begun", 0, now()))
         while True:
             time.sleep(rest)
             number += 1
-            with suppress(nm.StoreUnavailable, nm.OutcomeUnknown):
+            with telling(reports, "alone", number):
                 system.insert(f"{writer}/alone", 1 + number % 3, number, operation=str(number))
                 system.insert(f"{writer}/alone", 10, number)
-                reports.send(("alone", number, _now()))
             try:
                 with store.batch(lease=lease):
                     system.ingest([(f"{writer}/whole{at}", 10, "insert", number) for at in range(3)])
-                reports.send(("whole", number, _now()))
+                reports.send(("whole", number, now()))
             except nm.NeomodelError as exc:
-                reports.send((f"broken: {type(exc).__name__}", number, _now()))
-
-
-def _now() -> int:
-    return time.time_ns() // 1000
+                reports.send((f"broken: {type(exc).__name__}", number, now()))

@@ -5,7 +5,8 @@ others get each number in one batch.
 """
 
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -25,10 +26,22 @@ def write(url: str, lease: float, reports: Connection) -> None:
         number = 0
         while True:
             number += 1
-            with suppress(nm.StoreUnavailable, nm.OutcomeUnknown):
+            with telling(reports, "alone", number):
                 alone.pages = number
-                reports.send(("alone", number, _now()))
             _write_batch(repo, whole, number, lease, reports)
+
+
+@contextmanager
+def telling(reports: Connection, kind: str, number: int) -> Iterator[None]:
+    """Send that a single write was acknowledged, or that it is `late`: it may come, or have come, when its time was
+    taken for settled."""
+    try:
+        yield
+        reports.send((kind, number, now()))
+    except nm.StoreUnavailable:
+        return
+    except nm.OutcomeUnknown:
+        reports.send(("late", number, now()))
 
 
 def _write_batch(repo: nm.Repository, whole: list[Any], number: int, lease: float, reports: Connection) -> None:
@@ -36,10 +49,10 @@ def _write_batch(repo: nm.Repository, whole: list[Any], number: int, lease: floa
         with nm.batch(repo, lease=lease):
             for book in whole:
                 book.pages = number
-        reports.send(("whole", number, _now()))
+        reports.send(("whole", number, now()))
     except nm.NeomodelError as exc:
-        reports.send((f"broken: {type(exc).__name__}", number, _now()))
+        reports.send((f"broken: {type(exc).__name__}", number, now()))
 
 
-def _now() -> int:
+def now() -> int:
     return time.time_ns() // 1000

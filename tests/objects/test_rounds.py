@@ -24,6 +24,7 @@ from tests.stores.processes import SPAWN
 
 WRITERS = 3
 START = 60  # seconds
+TOLD = 20  # seconds, in which a writer hears of its own write
 
 
 @attrs.frozen
@@ -45,6 +46,8 @@ class Writer:
     alone: list[tuple[int, int]] = attrs.field(factory=list)
     """Numbers that were acknowledged, and when; `whole` those of batches that were closed."""
     whole: list[tuple[int, int]] = attrs.field(factory=list)
+    late: list[int] = attrs.field(factory=list)
+    """Numbers of single writes of which nobody knew in time: what they change, also of a past, is on record here."""
     broken: list[str] = attrs.field(factory=list)
     stopped: bool = False
     alarm: threading.Timer | None = None
@@ -55,6 +58,8 @@ class Writer:
                 kind, number, when = self.reports.recv()
                 if kind.startswith("broken"):
                     self.broken.append(kind)
+                elif kind == "late":
+                    self.late.append(number)
                 else:
                     (self.alone if kind == "alone" else self.whole).append((number, when))
         except EOFError:
@@ -77,6 +82,22 @@ class Writer:
             self.alarm.join()
         self.process.kill()
         self.process.join()
+
+
+def changed(before: dict[str, str], now: dict[str, str], writers: list[Writer]) -> list[str]:
+    """What answers otherwise than before, but for what belongs to a writer that was told of a write that came late: a
+    store where clients stamp can't do more, if a machine stands still for longer than its times settle in."""
+    found = [what for what in {**before, **now} if before.get(what) != now.get(what)]
+    deadline = time.monotonic() + TOLD
+    while found:
+        for writer in writers:
+            writer.listen()
+        late = [oid for writer in writers if writer.late for oid in writer.oids]
+        found = [what for what in found if not any(oid in what for oid in late)]
+        if time.monotonic() > deadline:
+            break
+        time.sleep(0.1)
+    return found
 
 
 @pytest.fixture(params=["lmdb", "hbase"])
@@ -123,18 +144,20 @@ def test_what_a_stable_snapshot_answered_once_it_answers_always(
                 answers[at] = _digest(repo.store.table(NAME), at)
                 seen += sum(_check(snapshot, at, writer) for writer in all_writers)
                 for again in dice.sample(list(answers), min(3, len(answers))):
-                    assert _digest(repo.store.table(NAME), again) == answers[again], f"{again}, asked in round {number}"
+                    now = _digest(repo.store.table(NAME), again)
+                    assert not changed(answers[again], now, all_writers), f"{again}, asked in round {number}"
         finally:
             for writer in all_writers:
                 writer.kill()
         time.sleep(pace.lease + repo.store.settling / 1e6)
         assert repo.stable(NAME) >= max(answers), "nobody is waited for any more"
         for again, answer in answers.items():
-            assert _digest(repo.store.table(NAME), again) == answer, again
+            assert not changed(answer, _digest(repo.store.table(NAME), again), all_writers), again
     broken = [kind for writer in all_writers for kind in writer.broken]
     figures(
         f"stable time on {url.partition(':')[0]}: {count} rounds, {len(all_writers)} writers, {len(answers)} times, "
-        f"{seen} acknowledged writes found in them, {len(broken)} batches broken off ({', '.join(sorted(set(broken)))})"
+        f"{seen} acknowledged writes found in them, {sum(len(writer.late) for writer in all_writers)} late, "
+        f"{len(broken)} batches broken off ({', '.join(sorted(set(broken)))})"
     )
     assert seen > 0
 
@@ -148,11 +171,11 @@ def _started(url: str, pace: Pace) -> Writer:
     return Writer(process, reports, reports.recv())
 
 
-def _digest(table: Table, at: int) -> str:
-    rows = hashlib.sha256()
-    for key, row in table.scan(at=at):
-        rows.update(repr((key, sorted(row.items()))).encode())
-    return rows.hexdigest()
+def _digest(table: Table, at: int) -> dict[str, str]:
+    """By the id of each row."""
+    return {
+        key.decode(): hashlib.sha256(repr(sorted(row.items())).encode()).hexdigest() for key, row in table.scan(at=at)
+    }
 
 
 def _check(snapshot: nm.Model, at: int, writer: Writer) -> int:

@@ -3,13 +3,17 @@
 import time
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 import neomodel as nm
 from neomodel.cluster import Cluster
 from neomodel.repository import Repository
+from neomodel.stores import VERSION, open_store
 from tests.objects.library import Book, library, stocked
+from tests.stores.line import few_questions
+from tests.stores.proxy import Fault, Proxy
 
 SETTLING = 2.0  # seconds
 
@@ -64,3 +68,26 @@ def test_the_history_of_an_object_is_told(repo: Repository) -> None:
     assert moved.moved == nm.Change(nm.Place(shelf, "books"), nm.Place(None, "eContents"))
     assert deleted.deleted
     assert created.time < renamed.time < moved.time < deleted.time
+
+
+def test_a_write_that_came_when_its_time_had_settled_is_told_to_its_writer(hbase: Cluster) -> None:
+    """It changes what others have read as of a time that had settled, which no client can prevent."""
+    ports = hbase.plan.gateway(1)
+    with Proxy(ports["thrift2"], SETTLING) as way, few_questions(), ThreadPoolExecutor(1) as threads:
+        slow = f"hbase://127.0.0.1:{ports['thrift1']}?thrift2={way.port}&settling={SETTLING}"
+        with open_store(slow) as store, open_store(f"{hbase.url}&settling={SETTLING}") as quick:
+            table, others = (one.table(f"late-{way.port}") for one in (store, quick))
+            table.create("pt")
+            assert table.swap(b"row", None, {VERSION: b"1", b"p:a": b"early"})
+            way.inflict(Fault.LATE_REQUEST)
+            written = threads.submit(table.swap, b"row", b"1", {VERSION: b"2", b"p:a": b"late"})
+            time.sleep(1.25 * SETTLING)  # of 1.5 for which the request is held
+            settled = others.now() - quick.settling
+            before = others.get(b"row", at=settled)
+
+            with pytest.raises(nm.OutcomeUnknown, match=r"none in the 2 s in which times settle, but after 3\.\d s"):
+                written.result()
+
+            after = others.get(b"row", at=settled)
+            table.drop()
+    assert [row and row[b"p:a"] for row in (before, after)] == [b"early", b"late"]
