@@ -30,8 +30,8 @@ TABLE = "_jobs"
 FAMILIES = "pt"
 LEASE = 600.0
 """Seconds that others wait for a job of which nobody hears: longer than Spark takes to miss an executor."""
-GRACE = 5.0
-"""Seconds after which a task that was told to end writes no more: Spark gives it two."""
+GRACE = 10.0
+"""Seconds after which a task that was told to end writes no more: Spark looks every two, and gives it two."""
 
 _JOB, _BATCH, _UNDO, _TASK = b"p:job", b"p:batch", b"p:undo", b"p:task"
 _BEGUN, _DONE = b"begun", b"done"
@@ -115,7 +115,10 @@ class Jobs:
         with self.writing(job):
             self._note(job, column, _BEGUN)
             try:
-                yield any(one.startswith(_TASK + b"%d." % partition) and one != column for one in self._row(job.token))
+                others = self._live_row(
+                    job
+                )  # once more: who undoes it now sees the note, and who did before is seen here
+                yield any(one.startswith(_TASK + b"%d." % partition) and one != column for one in others)
             finally:
                 self._note(job, column, _DONE)
 

@@ -11,9 +11,10 @@ the machines say. Times of different clients compare only as well as their clock
 refused once three quarters of that have passed, however often it was tried and however long the process stood still.
 The last quarter is for the way, for clocks that differ, and for a gateway that goes on trying by itself: where one may
 do so for longer (`hbase.client.operation.timeout`), `settling` in the URL has to say more. A process that stops in the
-very moment between looking at the age and sending may send late; its gateway closes a connection on which nothing
-comes for 60 s, so that is bounded too. A swap that was answered later than `settling` raises `OutcomeUnknown`, which
-says so: it is stored, under a time as of which others may have read. Who opens a batch (`neomodel.batches`) is waited for however long it takes.
+very moment between looking at the age and sending may send late; its gateway closes a connection on which nothing comes
+for 60 s, so that is bounded too. A swap that was answered later than `settling` raises `OutcomeUnknown`, which says so:
+it is stored, under a time as of which others may have read. Who opens a batch (`neomodel.batches`) is waited for
+however long it takes.
 
 **A table** keeps all versions, and has on record that it is ours and what was purged. That is asked again after a
 second; `purge` waits that long before it removes anything. Nothing else deletes.

@@ -283,6 +283,25 @@ def test_a_task_of_a_job_that_was_undone_writes_no_more(model: nm.Model) -> None
         attempted(writer, table, number=1)
 
 
+def test_a_task_that_begins_while_its_job_is_undone_writes_nothing(
+    model: nm.Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has looked whether there is such a job, and nobody could know yet that it is at it."""
+    table = rows(_id=["a", "b"], name=["x", "y"])
+    writer = planned(model, table.schema)
+    note = jobs.Jobs._note
+
+    def undone_before(self: jobs.Jobs, *what: Any) -> None:
+        monkeypatch.setattr(jobs.Jobs, "_note", note)
+        undo(model.repository, writer.job.token)
+        note(self, *what)
+
+    monkeypatch.setattr(jobs.Jobs, "_note", undone_before)
+
+    with unchanged(model), pytest.raises(nm.JobEnded, match="nothing more is written"):
+        attempted(writer, table)
+
+
 def test_a_task_that_is_at_it_while_its_job_is_undone_ends_at_its_next_batch(model: nm.Model) -> None:
     table = rows(_id=["a", "b"], name=["x", "y"])
     writer = planned(model, table.schema)
