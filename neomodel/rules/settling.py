@@ -6,7 +6,7 @@ from itertools import islice
 
 from neomodel import ids, layout
 from neomodel.errors import InvalidValue, RuleFailed
-from neomodel.long_cells import Growing
+from neomodel.long_cells import MANY, Growing
 from neomodel.model import Model
 from neomodel.roots import ROOTS
 from neomodel.rules.folding import ROOT, Contribution, Result, unfolded
@@ -98,19 +98,25 @@ def list_roots(target: Model, roots: Iterable[Unplaced], version: bytes) -> int:
     if count <= LIMITS.inline:
         cells = encode(ROOTS, first)
     else:
-        growing = Growing(ROOTS, lambda some: _put(target, key, some), seed=version)
+        held: dict[bytes, bytes | None] = {}
+
+        def write(some: Cells) -> None:
+            held.update(some)
+            if len(held) >= MANY:  # one by one, each would be a write of its own that all wait for
+                target.put([Mutation(key, dict(held))])
+                held.clear()
+
+        growing = Growing(ROOTS, write, seed=version)
         growing.extend(first)
         growing.extend(remaining)
         count = len(growing)
         cells = {ROOTS.column: growing.root()}
+        if held:
+            target.put([Mutation(key, held)])
     kind = target.element(first[0])._neo.kind
     cells |= layout.typed(kind.ePackage.nsURI, layout.ROOT_CLASS)
     target.put([Mutation(key, {**cells, VERSION: version})])
     return count
-
-
-def _put(target: Model, key: bytes, cells: Cells) -> None:
-    target.put([Mutation(key, cells)])
 
 
 def _unmade(oid: str, said: "list[Contribution | Unplaced]") -> RuleFailed:
