@@ -248,23 +248,33 @@ class FolderReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[InputPartition]:
         """Read from the record, which a restarted driver has too. Long files are cut, to be read by several tasks, and
         short ones put together: a task takes longer to begin than to read some thousand lines."""
-        found: list[InputPartition] = []
-        waiting: list[Piece] = []
-        size = 0
-        for file, low, high in self._arrivals.pieces(start, end):
-            for first in range(low, high, _OF_A_TASK):
-                piece = Piece(file, first, min(first + _OF_A_TASK, high), first == low)
-                if waiting and size + piece.stop - piece.start > _OF_A_TASK:
-                    found.append(Pieces(tuple(waiting)))
-                    waiting, size = [], 0
-                waiting.append(piece)
-                size += piece.stop - piece.start
-        return [*found, Pieces(tuple(waiting))] if waiting else found
+        return [Pieces(tuple(some)) for some in shares(list(self._arrivals.pieces(start, end)))]
 
     def read(self, partition: Pieces) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
         with one_sentence():
             for piece in partition.pieces:
                 yield from batches(self._folder, self._queue, piece)
+
+
+def shares(arrivals: list[Arrival]) -> Iterator[list[Piece]]:
+    """What each task reads: as much as all others, and there are 1, 2, 4, 8 … of them, so that no core of 2, 4 or 8
+    waits for another."""
+    size = sum(stop - start for _, start, stop in arrivals)
+    each = max(1, -(-size // (1 << (max(1, -(-size // _OF_A_TASK)) - 1).bit_length())))
+    found: list[Piece] = []
+    left = each
+    for file, low, high in arrivals:
+        first = low
+        while first < high:
+            last = min(first + left, high)
+            found.append(Piece(file, first, last, first == low))
+            left -= last - first
+            first = last
+            if not left:
+                yield found
+                found, left = [], each
+    if found:
+        yield found
 
 
 def batches(folder: Path, queue: str, piece: Piece) -> Iterator[pa.RecordBatch]:

@@ -7,6 +7,7 @@ what is missing of it.
 """
 
 import bisect
+import pickle
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -22,10 +23,10 @@ from py4j.protocol import Py4JJavaError
 from pyspark import TaskContext
 from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame
+from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import (
     BinaryType,
-    BooleanType,
     IntegerType,
     LongType,
     StructField,
@@ -45,15 +46,15 @@ from spark.queues import LONGEST_PLACE, LONGEST_QUEUE, QUEUED
 from spark.sentences import one_sentence
 from spark.snapshots import reached
 
-_FIELDS = ("row", "column", "position", "name", "entry")
 _READ = StructType(
     [
         StructField("part", IntegerType()),
-        StructField("dead", BooleanType()),
-        *(StructField(name, BinaryType()) for name in _FIELDS),
+        StructField("messages", LongType()),
+        StructField("dead", LongType()),
+        StructField("operations", BinaryType()),
     ]
 )
-_READ_ARROW = pa.schema([("part", pa.int32()), ("dead", pa.bool_()), *((name, pa.binary()) for name in _FIELDS)])
+_READ_ARROW = to_arrow_schema(_READ)
 _COUNTS = ("messages", "written", "doubled", "superseded", "dead")
 _DONE = StructType([StructField(name, LongType()) for name in _COUNTS])
 _DONE_ARROW = pa.schema([(name, pa.int64()) for name in _COUNTS])
@@ -233,7 +234,7 @@ def _starts(target: Target, breadth: int) -> list[bytes | None]:
 
 
 def _read(target: Target, starts: list[bytes | None], batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Messages as operations, each with the part that it is for; dead letters are kept, and counted."""
+    """Messages as operations, packed for the parts that they are for; dead letters are kept, and counted."""
     with one_sentence(), undisturbed():
         reader, letters = target.reader(), target.intake().dead_letters
         number = TaskContext.get().partitionId()  # type: ignore[union-attr]
@@ -249,14 +250,30 @@ def _read(target: Target, starts: list[bytes | None], batches: Iterable[pa.Recor
                 elif found is not None:
                     rejected.append((message, found))
             dead = sum(letters.put(rejected[first : first + _DEAD]) for first in range(0, len(rejected), _DEAD))
-            parts = [_part(starts, one.row) for one in operations]
-            nothing = len(batch) - len(operations) - dead
-            marks = [True] * dead + [None] * nothing
-            cells = list(zip(*operations, strict=True)) or [()] * len(_FIELDS)
-            arrays = [pa.array(parts + [number % len(starts)] * len(marks), pa.int32())]
-            arrays.append(pa.array([False] * len(operations) + marks, pa.bool_()))
-            arrays += [pa.array([*column, *[None] * len(marks)], pa.binary()) for column in cells]
+            rows = [(part, len(some), 0, _packed(some)) for part, some in _parted(starts, operations).items()]
+            if len(operations) < len(batch):  # what is no operation is told by any part
+                rows.append((number % len(starts), len(batch) - len(operations), dead, _packed([])))
+            arrays = [
+                pa.array(column, kind) for column, kind in zip(zip(*rows, strict=True), _READ_ARROW.types, strict=True)
+            ]
             yield pa.RecordBatch.from_arrays(arrays, schema=_READ_ARROW)
+
+
+def _parted(starts: list[bytes | None], operations: list[Operation]) -> dict[int, list[Operation]]:
+    """By the part that each is for."""
+    found: dict[int, list[Operation]] = {}
+    for one in operations:
+        found.setdefault(_part(starts, one.row), []).append(one)
+    return found
+
+
+def _packed(operations: list[Operation]) -> bytes:
+    """Many as one value: Spark, which would take them in and out of rows three times, carries it as it is."""
+    return pickle.dumps([*zip(*operations, strict=True)], pickle.HIGHEST_PROTOCOL)
+
+
+def _unpacked(packed: bytes) -> Iterator[Operation]:
+    return map(Operation, *(pickle.loads(packed) or [()] * len(Operation._fields)))
 
 
 def _check_places(batch: pa.RecordBatch) -> None:
@@ -281,10 +298,10 @@ def _write(target: Target, begun: Round, batches: Iterable[pa.RecordBatch]) -> I
         operations: list[Operation] = []
         messages = dead = 0
         for batch in batches:
-            messages += len(batch)
-            whole = batch.filter(pc.is_valid(batch.column("row")))
-            dead += batch.column("dead").true_count
-            operations.extend(map(Operation, *(whole.column(name).to_pylist() for name in _FIELDS)))
+            messages += pc.sum(batch.column("messages")).as_py() or 0
+            dead += pc.sum(batch.column("dead")).as_py() or 0
+            for packed in batch.column("operations").to_pylist():
+                operations.extend(_unpacked(packed))
         part = TaskContext.get().partitionId()  # type: ignore[union-attr]
         done: Applied = target.intake().write(begun, part, operations)
         counts = [messages, done.written, done.doubled, done.superseded, dead]
