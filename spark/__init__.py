@@ -1,23 +1,23 @@
 """neomodel on Apache Spark: models as DataFrames, one partition for each region.
 
 What is here is imported when it is asked for: each Python process that Spark starts imports this package, and most need
-little of it. Names that modules have as well are here from the beginning.
+little of it. What has the name of its module is here from the beginning.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from spark.elements import Elements, elements
-from spark.graph import Graph, graph
 from spark.session import session
 
 if TYPE_CHECKING:
     from spark.backups import backup, restore
     from spark.changes import follow
     from spark.corrections import Corrected, corrected
+    from spark.edges import Graph, graph
     from spark.elsa import ElsaSource, lookup
     from spark.exports import diff_load
     from spark.jobs import Job
+    from spark.live import Elements, elements
     from spark.pipeline import Pipeline
     from spark.repairing import repair
     from spark.source import ModelSource, register
@@ -29,9 +29,11 @@ _HOMES = {
     "backups": ("backup", "restore"),
     "changes": ("follow",),
     "corrections": ("Corrected", "corrected"),
+    "edges": ("Graph", "graph"),
     "elsa": ("ElsaSource", "lookup"),
     "exports": ("diff_load",),
     "jobs": ("Job",),
+    "live": ("Elements", "elements"),
     "pipeline": ("Pipeline",),
     "repairing": ("repair",),
     "source": ("ModelSource", "register"),

@@ -9,9 +9,9 @@ from pyspark.sql.types import StructType
 from neomodel.errors import InvalidValue
 from spark.changes import ChangeReader, Following, Refusal
 from spark.columns import schema_of
+from spark.edges import SCHEMAS, GraphReader
 from spark.elsa import ElsaSource
 from spark.folder_queue import FolderSource
-from spark.graph import SCHEMAS, GraphReader
 from spark.options import ROWS, Options
 from spark.reading import ModelReader, Reading
 from spark.sentences import one_sentence

@@ -60,7 +60,7 @@ LAYERS = (
         "neomodel.roots",
         "neomodel.model",
         "neomodel.vintages",
-        "neomodel.history",
+        "neomodel.revisions",
         "neomodel.repository",
         "neomodel.prefetching",
         "neomodel.prefilling",

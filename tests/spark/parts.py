@@ -11,7 +11,7 @@ import neomodel as nm
 from neomodel.prefilling import ROWS
 from neomodel.repository import shared
 from neomodel.stores.wrappers import Caching, Counting
-from spark.elements import Task
+from spark.live import Task
 from spark.partitions import Part
 from spark.reads import Counter, Reads
 from spark.snapshots import Snapshot
