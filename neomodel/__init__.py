@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     )
     from neomodel.findings import Finding, Report
     from neomodel.graphs import to_networkx
-    from neomodel.history import Change, Place, Revision, history
     from neomodel.leaving import Deleted, delete
     from neomodel.ledgers import Fact, Ledger
     from neomodel.model import Model
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
     from neomodel.prefetching import prefetch
     from neomodel.purging import Purge, purge, purges
     from neomodel.repository import Repository, connect
+    from neomodel.revisions import Change, Place, Revision, history
     from neomodel.rules.again import retransform
     from neomodel.rules.applying import trace
     from neomodel.rules.definition import Transformation
@@ -102,7 +102,6 @@ _HOMES = {
     ),
     "findings": ("Finding", "Report"),
     "graphs": ("to_networkx",),
-    "history": ("Change", "Place", "Revision", "history"),
     "leaving": ("Deleted", "delete"),
     "ledgers": ("Fact", "Ledger"),
     "model": ("Model",),
@@ -110,6 +109,7 @@ _HOMES = {
     "prefetching": ("prefetch",),
     "purging": ("Purge", "purge", "purges"),
     "repository": ("Repository", "connect"),
+    "revisions": ("Change", "Place", "Revision", "history"),
     "rules.again": ("retransform",),
     "rules.applying": ("trace",),
     "rules.definition": ("Transformation",),

@@ -177,9 +177,9 @@ def drivers_away_from_home(root: Path) -> Iterator[str]:
 
 
 def drivers_loaded_by_import(root: Path) -> Iterator[str]:
-    """Importing the library, its stores or its cluster loads no driver."""
+    """Importing the library, its stores or its cluster loads no driver, nor does all that they offer."""
     for module in ("neomodel", "neomodel.stores", "neomodel.cluster"):
-        script = f"import sys, {module}; print(neomodel.__file__, *sys.modules, sep='\\n')"
+        script = f"import sys, {module}; from {module} import *; print(neomodel.__file__, *sys.modules, sep='\\n')"
         run = subprocess.run(
             [sys.executable, "-c", script],
             cwd=root,

@@ -17,6 +17,7 @@ from metamodels.elsa.metrics import Figures, Meter, lines, prometheus
 from neomodel.cli.elsa import Name
 from neomodel.cli.frame import Refused, StoreUrl, say
 from neomodel.cli.grid import print_grid
+from neomodel.cli.queues import queue
 from neomodel.errors import SyncFailed
 from neomodel.repository import connect
 from neomodel.stores.clock import wall
@@ -35,14 +36,23 @@ _LINE = 10.0  # seconds between lines where there is no terminal
 def sync(
     system: Annotated[str, typer.Option("--system", metavar="SYSTEM", help="The system's name.", show_default=False)],
     source: Annotated[
-        Path, typer.Option("--from", metavar="DIR", help="The queue: a folder of JSON Lines files.", show_default=False)
+        str,
+        typer.Option(
+            "--from",
+            metavar="DIR|kafka://HOST:PORT/TOPIC",
+            help="The queue: a folder of JSON Lines files, or a topic.",
+            show_default=False,
+        ),
     ],
     once: Annotated[bool, typer.Option("--once", help="End when what is there by now is done.")] = False,
     form: Form = "plain",
     checkpoint: Annotated[
         Path | None,
         typer.Option(
-            "--checkpoint", metavar="DIR", help="How far it is; else a hidden folder in the queue.", show_default=False
+            "--checkpoint",
+            metavar="DIR",
+            help="How far it is; else a hidden folder in the queue, of a topic in the one where you are.",
+            show_default=False,
         ),
     ] = None,
     rate: Annotated[
@@ -59,19 +69,19 @@ def sync(
 ) -> None:
     """Bring the messages of a queue into a system, each once; go on where it ended the last time.
 
-    The queue is a folder. A file is in it when its name ends in .jsonl, .ndjson or .json:
-    write it under another name and rename it when it is complete. Each line is a message:
+    The queue is a folder, or a topic of Kafka. A file is in a folder when its name ends in
+    .jsonl, .ndjson or .json: write it under another name and rename it when it is complete.
+    Each line is a message:
     {"key": …, "event": …, "operation": "insert" or "delete", "value": …}, and "sequence" or
     "id" if it may come twice or in another order; or a change event of Debezium. What can't
     be read becomes a dead letter, see `neomodel elsa dead-letters`.
     """
     check_format(form)
-    if not source.is_dir():
-        raise Refused(f"{source} is no folder; --from names the folder that the queue is")
     if largest < 1 or (rate is not None and not rate > 0):
         raise Refused("--largest and --rate are numbers above 0")
     if metrics is not None:
         output.check(metrics)
+    named = queue(source)
     import spark
     from spark.synchronizing import Target
 
@@ -81,9 +91,9 @@ def sync(
     with connect(store) as repository:
         opened = elsa.open(repository, name)
         intake = Intake(opened.system(system), lease=lease)
-        folder = (checkpoint or source / f".sync-{system}-{opened.mark}").absolute()
+        folder = (checkpoint or named.checkpoint(f".sync-{system}-{opened.mark}")).absolute()
         target = Target(store, system, name, form, largest, lease)
-        frame = _frame(session, source, folder, rate)
+        frame = named.frame(session, folder / "queue", None if rate is None else max(1, round(rate)))
         running = _Running(opened, system, intake, folder / "queue", metrics)
         running.run(lambda: _started(frame, target, folder, once, rate, running), once=once)
     print_grid(["", ""], lines(running.last))
@@ -92,13 +102,6 @@ def sync(
 def check_format(form: str) -> None:
     if form not in FORMATS:
         raise Refused(f"--format {form} is none; take one of {', '.join(FORMATS)}")
-
-
-def _frame(session: Any, source: Path, folder: Path, rate: float | None) -> Any:
-    options = {"folder": str(source.absolute()), "log": str(folder / "queue")}
-    if rate is not None:
-        options["messages"] = str(max(1, round(rate)))
-    return session.readStream.format("elsa-folder").options(**options).load()
 
 
 def _started(frame: Any, target: Any, folder: Path, once: bool, rate: float | None, running: "_Running") -> Any:

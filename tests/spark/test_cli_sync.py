@@ -1,6 +1,7 @@
 """`neomodel elsa sync`, `dead-letters` and `diff-load`."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from pyspark.sql import SparkSession
 
 import neomodel as nm
 from metamodels import elsa
-from neomodel.cli import main
+from neomodel.cli import main, queues
 from tests.metamodels.queue_oracle import Told
 
 
@@ -108,6 +109,54 @@ def test_two_exports_are_compared(session: SparkSession, store: str, run: Any, r
     assert "there once, not 2 times" in refused(*load, "2024-06-01T00:00:00Z", str(tmp_path / "twice.csv"))
     (tmp_path / "torn.csv").write_text("number,name\n1,a,b\n")
     assert " has ended: " in refused(*load, "2024-06-01T00:00:00Z", str(tmp_path / "torn.csv"))
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("kafka://broker/orders", "names no server; it is kafka://HOST:PORT/TOPIC"),
+        ("kafka://broker:0/orders", "names no server"),
+        ("kafka://broker:65536/orders", "names no server"),
+        ("kafka://one:9092,two/orders", "names no server"),
+        ("kafka://me:secret@broker:9092/orders", "names no server"),
+        ("kafka:///orders", "names no server"),
+        ("kafka://broker:9092", "names no topic; it is kafka://HOST:PORT/TOPIC"),
+        ("kafka://broker:9092/", "names no topic"),
+        ("kafka://broker:9092/orders/1", "names no topic"),
+        ("kafka://broker:9092/..", "names no topic"),
+        ("amqp://broker:5672/orders", "a topic as kafka://HOST:PORT/TOPIC"),
+    ],
+)
+def test_a_url_that_names_no_topic_is_refused_in_a_sentence(
+    store: str, refused: Any, url: str, told: str, tmp_path: Path
+) -> None:
+    assert told in refused("elsa", "sync", "--system", "crm", "--from", url)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_topic_without_the_client_of_kafka_says_what_to_install(
+    store: str, refused: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "spark.kafka_queue", raising=False)
+    monkeypatch.setitem(sys.modules, "confluent_kafka", None)
+    told = refused("elsa", "sync", "--system", "crm", "--from", "kafka://broker:9092/orders")
+    assert "needs confluent-kafka; pip install 'neomodel-hbase[kafka]'" in told
+
+
+def test_servers_and_topic_are_taken_from_the_url_and_each_topic_has_its_own_checkpoint() -> None:
+    named = ["kafka://one:9092,[::1]:9093/orders.v1-x_y", "kafka://one:9092/a", "kafka://one:9092/b", "kafka://one:1/a"]
+    found = [queues.queue(url) for url in named]
+    assert found[0] == queues.Topic("one:9092,[::1]:9093", "orders.v1-x_y")
+    checkpoints = {one.checkpoint(".sync-crm-1") for one in found}
+    assert len(checkpoints) == 4
+    assert all(str(one).startswith(".sync-crm-1-") and one.parent == Path() for one in checkpoints)
+
+
+def test_with_once_a_broker_that_is_down_is_told_in_a_sentence(
+    session: SparkSession, store: str, refused: Any, tmp_path: Path
+) -> None:
+    sync = ["elsa", "sync", "--system", "crm", "--once", "--checkpoint", str(tmp_path / "checkpoint")]
+    assert "Kafka at 127.0.0.1:1" in refused(*sync, "--from", "kafka://127.0.0.1:1/orders")
 
 
 def test_what_makes_no_sense_is_refused_in_a_sentence(store: str, queue: Path, refused: Any, tmp_path: Path) -> None:

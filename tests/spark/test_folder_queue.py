@@ -8,7 +8,7 @@ import pytest
 
 from neomodel.errors import InvalidFile
 from spark import folder_queue
-from spark.folder_queue import FolderReader, Piece, batches
+from spark.folder_queue import Arrival, FolderReader, Piece, batches, shares
 
 _LINES = (b'{"a": 1}', b"", b" ", b"\t \r", b"\x0b\x0c", b"x" * 70, "é\u2028".encode(), b"a\0b", b"q\r\r", b" a ")
 
@@ -53,13 +53,31 @@ def test_short_files_are_read_by_one_task_and_a_long_one_by_several(
 
     tasks = [[(piece.file[0], piece.start, piece.stop, piece.whole) for piece in one.pieces] for one in found]
     assert tasks == [
-        [("0", 0, 30, True), ("1", 0, 30, True), ("2", 0, 30, True)],
-        [("3", 0, 30, True)],
-        [("4", 0, 100, True)],
-        [("4", 100, 200, False)],
-        [("4", 200, 250, False), ("5", 0, 10, True)],
+        [("0", 0, 30, True), ("1", 0, 30, True), ("2", 0, 30, True), ("3", 0, 5, True)],
+        [("3", 5, 30, False), ("4", 0, 70, True)],
+        [("4", 70, 165, False)],
+        [("4", 165, 250, False), ("5", 0, 10, True)],
     ]
     assert [len(batch) for one in found for batch in reader.read(one)] == [1] * 6
+
+
+def test_tasks_read_as_much_as_one_another_and_no_core_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folder_queue, "_OF_A_TASK", 100)
+    random = Random(3)
+    for _ in range(200):
+        sizes = [random.randrange(1, 400) for _ in range(random.randrange(1, 9))]
+        arrivals = [Arrival(str(number), 7, 7 + size) for number, size in enumerate(sizes)]
+
+        found = list(shares(arrivals))
+
+        total, tasks = sum(sizes), [sum(piece.stop - piece.start for piece in some) for some in found]
+        assert len(tasks) == 1 << (-(-total // 100) - 1).bit_length()
+        assert max(tasks) <= 100
+        assert max(tasks) - min(tasks) < len(tasks)
+        bytes_ = [(piece.file, at) for some in found for piece in some for at in range(piece.start, piece.stop)]
+        assert bytes_ == [(one.file, at) for one in arrivals for at in range(one.start, one.stop)]
+        assert all(piece.whole == (piece.start == 7) for some in found for piece in some)
+    assert list(shares([])) == []
 
 
 def test_a_file_that_is_shorter_than_it_was_is_refused_by_name(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 import neomodel as nm
 from metamodels import elsa
 from metamodels.elsa.intake import Intake
+from neomodel.cli import main
 from neomodel.errors import SyncFailed
 from spark.kafka_queue import KafkaSource
 from spark.queues import read_state
@@ -129,3 +130,28 @@ def test_a_topic_that_is_not_there_and_a_broker_that_is_not_are_told(
     frame = stream(session, broker, "changes", tmp_path / "b", bootstrap="127.0.0.1:1")
     with pytest.raises(SyncFailed, match=r"Kafka at 127\.0\.0\.1:1"):
         finished(lambda: synchronize(frame, target, tmp_path / "b", once=True))
+
+
+def test_the_command_takes_a_topic_and_goes_on_where_it_ended(
+    session: SparkSession,
+    broker: Broker,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    broker.create("told", 2)
+    sync = ["elsa", "sync", "--system", "crm", "--from", f"kafka://{broker.address}/told", "--once"]
+
+    def synced(first: int, last: int) -> dict[str, str]:
+        told = [Told(number, f"k{number}", 1, "insert", number) for number in range(first, last)]
+        broker.produce("told", [(one.key.encode(), one.line()) for one in told])
+        assert main([*sync, "--store", f"lmdb:{tmp_path}/db"]) == 0
+        printed = capsys.readouterr().out.replace("dead letters", "dead")
+        return dict(line.strip().split(maxsplit=1) for line in printed.splitlines() if line.strip())
+
+    found = synced(0, 50)
+    assert (found["state"], found["messages"], found["written"], found["lag"]) == ("done", "50", "50", "0 messages")
+    assert (synced(50, 60)["messages"], synced(60, 60)["messages"]) == ("10", "0")
+    crm = elsa.open(nm.connect(f"lmdb:{tmp_path}/db")).system("crm")
+    assert dict(crm.scan()) == {f"k{number}": number for number in range(60)}
