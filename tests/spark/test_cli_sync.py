@@ -130,7 +130,7 @@ def test_two_exports_are_compared(session: SparkSession, store: str, run: Any, r
 def test_a_url_that_names_no_topic_is_refused_in_a_sentence(
     store: str, refused: Any, url: str, told: str, tmp_path: Path
 ) -> None:
-    assert told in refused("elsa", "sync", "--system", "crm", "--from", url)
+    assert told in refused("elsa", "sync", "--system", "crm", "--once", "--from", url)
     assert not list(tmp_path.iterdir())
 
 
