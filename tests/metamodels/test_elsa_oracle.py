@@ -87,3 +87,42 @@ def test_a_million_questions_are_answered_by_the_definition(
 def test_many_questions_are_answered_by_the_definition_on_hbase(hbase: Cluster, store: elsa.ElsaStore) -> None:
     for seed in range(20):
         assert flushed_and_compacted(hbase, store, seed=seed, queries=400) == 0
+
+
+def wide_disagreements(system: elsa.ExternalSystem, rows: list[Row], random: Random, span: int, times: int) -> int:
+    """How many questions about all keys are answered wrongly, as of so many pairs of times: asked together, and by a
+    scan of every tenth."""
+    by_key: dict[str, list[Row]] = {}
+    for row in rows:
+        by_key.setdefault(row.key, []).append(row)
+    wrong = 0
+    for number in range(times):
+        event, ingest = random.randrange(-1, span + 1), random.randrange(span + 1)
+        expected = {key: answer(some, key, event, ingest) for key, some in by_key.items()}
+        found = system.get_many(by_key, event=event, ingest=ingest)
+        wrong += sum(found.get(key) != value for key, value in expected.items())
+        if number % 10 == 0:
+            scanned = dict(system.scan(event=event, ingest=ingest))
+            wrong += sum(scanned.get(key) != value for key, value in expected.items())
+    return wrong
+
+
+@pytest.mark.parametrize("times", [3, pytest.param(700, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("url", ["hbase"], indirect=True)
+def test_questions_about_many_records_are_answered_by_the_definition_on_hbase_also_after_flush_and_compaction(
+    hbase: Cluster, store: elsa.ElsaStore, times: int, figures: Callable[[str], None]
+) -> None:
+    random = Random(4)
+    keys = [f"record {number}" for number in range(500)]
+    rows = random_history(random, keys, 10_000, 40)
+    system = store.system("wide")
+    system.load(rows)
+    asked = len({row.key for row in rows}) * times * 3
+
+    wrong = wide_disagreements(system, rows, random, 40, times)
+    for settle in (hbase.flush, hbase.compact):
+        settle(system.model_name)
+        wrong += wide_disagreements(system, rows, random, 40, times)
+
+    figures(f"ELSA on HBase: {asked:,} questions before and after flush and compaction, {wrong} answered wrongly")
+    assert wrong == 0
