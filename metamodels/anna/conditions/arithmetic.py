@@ -63,8 +63,11 @@ def common(left: Type, right: Type) -> Type | None:
 
 
 def rounded(kind: Type, number: Decimal) -> Any:
-    """The number, rounded half up to the scale of a decimal type, or `FAILED` if it is too large."""
+    """The number, rounded half up to the scale of a decimal type, or `FAILED` if it is too large. Zero has no sign, as
+    it has none in Java."""
     found = number.quantize(Decimal((0, (1,), -kind.scale)), ROUND_HALF_UP, _EXACT)
+    if not found:
+        return found.copy_abs()
     return FAILED if found.copy_abs() >= Decimal((0, (1,), kind.size - kind.scale)) else found
 
 
