@@ -14,26 +14,24 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, MutableMapping
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
 from neomodel.errors import InvalidFile, InvalidValue
 from spark.options import named
-from spark.queues import ARROW, LONGEST_PLACE, LONGEST_QUEUE, QUEUED, write_state
+from spark.queues import LINES, LINES_ARROW, LONGEST_FILE, LONGEST_QUEUE, write_state
 from spark.sentences import one_sentence
 
 SUFFIXES = (".jsonl", ".ndjson", ".json")
 _OPTIONS = {"folder", "log", "bytes", "messages", "queue"}
 _AT_ONCE = 32 * 2**20  # bytes of a micro-batch
 _OF_A_TASK = 8 * 2**20
-_BYTES = 2**20  # of an Arrow batch, and the rest of a line
+_BYTES = 2**20  # of a row, and the rest of a line
 _CHUNK = 2**20
 
 
@@ -173,7 +171,7 @@ class FolderSource(DataSource):
         for name in ("folder", "log"):
             if not given.get(name):
                 raise InvalidValue(f"option {name}", given.get(name), "the path of a folder")
-        return QUEUED
+        return LINES
 
     def streamReader(self, schema: StructType) -> "FolderReader":  # noqa: ARG002, N802  Spark's name
         return FolderReader({name.lower(): value for name, value in self.options.items()})
@@ -278,7 +276,7 @@ def shares(arrivals: list[Arrival]) -> Iterator[list[Piece]]:
 
 
 def batches(folder: Path, queue: str, piece: Piece) -> Iterator[pa.RecordBatch]:
-    """The messages of a piece, as Arrow; each is in memory whole."""
+    """The lines of a piece, many in a row; these are in memory whole."""
     name = short(piece.file)
     with _opened(folder / piece.file) as stream:
         stream.seek(piece.start if piece.whole else piece.start - 1)
@@ -289,28 +287,13 @@ def batches(folder: Path, queue: str, piece: Piece) -> Iterator[pa.RecordBatch]:
                 raise InvalidFile(str(folder / piece.file), f"it ends at byte {at:,}, and had more; put it back whole")
             if not data.endswith(b"\n"):
                 data += stream.readline()
-            batch = _batch(queue, name, at, data.split(b"\n"))
-            if len(batch):
-                yield batch
+            yield pa.RecordBatch.from_pylist(
+                [{"queue": queue, "file": name, "start": at, "lines": data}], schema=LINES_ARROW
+            )
             at += len(data)
 
 
-def _batch(queue: str, name: str, at: int, lines: list[bytes]) -> pa.RecordBatch:
-    """Lines of a file, the first of which begins at a byte, as messages; empty ones are none. All at once: a line costs
-    less than a microsecond."""
-    starts = accumulate((len(line) + 1 for line in lines[:-1]), initial=at)
-    told = [(start, line) for start, line in zip(starts, lines, strict=True) if line and not line.isspace()]
-    bytes_ = pc.utf8_lpad(pa.array([start for start, _ in told], pa.int64()).cast(pa.string()), 15, "0")
-    arrays = [
-        pa.repeat(pa.scalar(queue, pa.string()), len(told)),
-        pc.binary_join_element_wise(f"{name}/", bytes_, ""),
-        pa.nulls(len(told), pa.binary()),
-        pa.array([line.rstrip(b"\r") for _, line in told], pa.binary()),
-    ]
-    return pa.RecordBatch.from_arrays(arrays, schema=ARROW)
-
-
-def short(name: str, longest: int = LONGEST_PLACE - 20) -> str:
+def short(name: str, longest: int = LONGEST_FILE) -> str:
     """A file's name as it is in places: of a very long one the beginning, and what tells it from others."""
     encoded = name.encode(errors="backslashreplace")
     if len(encoded) <= longest:

@@ -7,7 +7,7 @@ what is missing of it.
 """
 
 import bisect
-import pickle
+import marshal
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -42,7 +42,8 @@ from neomodel.garbage import undisturbed
 from neomodel.operations import Applied, Operation
 from neomodel.repository import connect, shared
 from neomodel.stores.base import ORDERED
-from spark.queues import LONGEST_PLACE, LONGEST_QUEUE, QUEUED
+from spark import queues
+from spark.queues import LINES, LONGEST_FILE, LONGEST_PLACE, LONGEST_QUEUE, QUEUED, place
 from spark.sentences import one_sentence
 from spark.snapshots import reached
 
@@ -119,7 +120,8 @@ def synchronize(
     told: Callable[[Batch], None] = lambda _: None,
     waiting: Callable[[str], None] = lambda _: None,
 ) -> StreamingQuery:
-    """Start to bring the messages of a streaming frame, with the columns of `queues.QUEUED`, into a system.
+    """Start to bring the messages of a streaming frame, with the columns of `queues.QUEUED` or those of `queues.LINES`,
+    into a system.
 
     `once`: until what is there by now is done; else for ever, a micro-batch every so many seconds, if there is
     something new. `rate`: messages in a second, at most, over time. `told` gets what became of each micro-batch;
@@ -156,14 +158,21 @@ def _made(target: Target, splits: list[str] | None) -> Target:
 
 
 def _check(frame: DataFrame, target: Target, rate: float | None) -> None:
-    there = {field.name: field.dataType for field in frame.schema.fields}
-    if any(there.get(field.name) != field.dataType for field in QUEUED.fields):
-        expected = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in QUEUED.fields)
-        raise InvalidValue("the columns of a frame of messages", frame.schema.simpleString(), expected)
+    _columns(frame)
     if target.form not in FORMATS:
         raise InvalidValue("the format of messages", target.form, f"one of {', '.join(FORMATS)}")
     if rate is not None and not rate > 0:
         raise InvalidValue("the rate of messages", rate, "a number in a second")
+
+
+def _columns(frame: DataFrame) -> list[str]:
+    """Those by which the frame has its messages."""
+    there = {field.name: field.dataType for field in frame.schema.fields}
+    for form in (QUEUED, LINES):
+        if all(there.get(field.name) == field.dataType for field in form.fields):
+            return form.fieldNames()
+    expected = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in QUEUED.fields)
+    raise InvalidValue("the columns of a frame of messages", frame.schema.simpleString(), expected)
 
 
 def wait(query: StreamingQuery, seconds: float | None = None) -> bool:
@@ -210,8 +219,7 @@ class _Rounds:
 
     def _written(self, frame: DataFrame, begun: Round) -> dict[str, int]:
         starts = _starts(self._target, frame.sparkSession.sparkContext.defaultParallelism)
-        columns = frame.select(*(field.name for field in QUEUED.fields))
-        read = columns.mapInArrow(partial(_read, self._target, starts), _READ)
+        read = frame.select(*_columns(frame)).mapInArrow(partial(_read, self._target, starts), _READ)
         parted = read.repartitionById(max(len(starts), 1), "part")
         rows = parted.mapInArrow(partial(_write, self._target, begun), _DONE).collect()
         return {name: sum(row[name] for row in rows) for name in _COUNTS}
@@ -238,12 +246,10 @@ def _read(target: Target, starts: list[bytes | None], batches: Iterable[pa.Recor
     with one_sentence(), undisturbed():
         reader, letters = target.reader(), target.intake().dead_letters
         number = TaskContext.get().partitionId()  # type: ignore[union-attr]
-        for batch in batches:
-            _check_places(batch)
+        for messages in _messages(batches):
             operations: list[Operation] = []
             rejected: list[tuple[Message, str]] = []
-            columns = (batch.column(name).to_pylist() for name in QUEUED.fieldNames())
-            for message in map(Message, *columns):
+            for message in messages:
                 found = reader.read(message)
                 if isinstance(found, Operation):
                     operations.append(found)
@@ -251,12 +257,23 @@ def _read(target: Target, starts: list[bytes | None], batches: Iterable[pa.Recor
                     rejected.append((message, found))
             dead = sum(letters.put(rejected[first : first + _DEAD]) for first in range(0, len(rejected), _DEAD))
             rows = [(part, len(some), 0, _packed(some)) for part, some in _parted(starts, operations).items()]
-            if len(operations) < len(batch):  # what is no operation is told by any part
-                rows.append((number % len(starts), len(batch) - len(operations), dead, _packed([])))
-            arrays = [
-                pa.array(column, kind) for column, kind in zip(zip(*rows, strict=True), _READ_ARROW.types, strict=True)
-            ]
+            if len(operations) < len(messages):  # what is no operation is told by any part
+                rows.append((number % len(starts), len(messages) - len(operations), dead, _packed([])))
+            arrays = [pa.array([row[at] for row in rows], kind) for at, kind in enumerate(_READ_ARROW.types)]
             yield pa.RecordBatch.from_arrays(arrays, schema=_READ_ARROW)
+
+
+def _messages(batches: Iterable[pa.RecordBatch]) -> Iterator[list[Message]]:
+    """Some at a time."""
+    for batch in batches:
+        columns = [column.to_pylist() for column in batch.columns]
+        if batch.schema.names == QUEUED.fieldNames():
+            _check_places(batch, place=LONGEST_PLACE)
+            yield [*map(Message, *columns)]
+        else:
+            _check_places(batch, file=LONGEST_FILE)
+            for queue, file, start, lines in zip(*columns, strict=True):
+                yield [Message(queue, place(file, at), None, line) for at, line in queues.messages(start, lines)]
 
 
 def _parted(starts: list[bytes | None], operations: list[Operation]) -> dict[int, list[Operation]]:
@@ -268,17 +285,18 @@ def _parted(starts: list[bytes | None], operations: list[Operation]) -> dict[int
 
 
 def _packed(operations: list[Operation]) -> bytes:
-    """Many as one value: Spark, which would take them in and out of rows three times, carries it as it is."""
-    return pickle.dumps([*zip(*operations, strict=True)], pickle.HIGHEST_PROTOCOL)
+    """Many as one value: Spark, which would take them in and out of rows three times, carries it as it is. All Pythons
+    of a Spark are of one version, as `marshal` asks for; `pickle` takes four times as long."""
+    return marshal.dumps([*zip(*operations, strict=True)])
 
 
 def _unpacked(packed: bytes) -> Iterator[Operation]:
-    return map(Operation, *(pickle.loads(packed) or [()] * len(Operation._fields)))
+    return map(Operation, *(marshal.loads(packed) or [()] * len(Operation._fields)))
 
 
-def _check_places(batch: pa.RecordBatch) -> None:
+def _check_places(batch: pa.RecordBatch, **limits: int) -> None:
     """That of each message is said where it comes from, in a text that all stores take as a part of a key."""
-    for name, most in (("queue", LONGEST_QUEUE), ("place", LONGEST_PLACE)):
+    for name, most in {"queue": LONGEST_QUEUE, **limits}.items():
         column = batch.column(name)
         longest = pc.max(pc.binary_length(column)).as_py() or 0
         if column.null_count or longest > most:

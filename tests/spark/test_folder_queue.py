@@ -9,12 +9,18 @@ import pytest
 from neomodel.errors import InvalidFile
 from spark import folder_queue
 from spark.folder_queue import Arrival, FolderReader, Piece, batches, shares
+from spark.queues import messages, place
 
 _LINES = (b'{"a": 1}', b"", b" ", b"\t \r", b"\x0b\x0c", b"x" * 70, "é\u2028".encode(), b"a\0b", b"q\r\r", b" a ")
 
 
-def told(folder: Path, piece: Piece) -> list[tuple[str, str, None, bytes]]:
-    return [tuple(row.values()) for batch in batches(folder, "q", piece) for row in batch.to_pylist()]
+def told(folder: Path, piece: Piece) -> list[tuple[str, str, bytes]]:
+    rows = [row for batch in batches(folder, "q", piece) for row in batch.to_pylist()]
+    return [
+        (row["queue"], place(row["file"], at), line)
+        for row in rows
+        for at, line in messages(row["start"], row["lines"])
+    ]
 
 
 @pytest.mark.parametrize("chunk", [1, 16, 2**20])
@@ -30,7 +36,7 @@ def test_however_a_file_is_cut_each_line_comes_once_with_the_byte_it_begins_at(
         expected, at = [], 0
         for line in data.split(b"\n"):
             if line.strip():
-                expected.append(("q", f"f.jsonl/{at:015}", None, line.rstrip(b"\r")))
+                expected.append(("q", f"f.jsonl/{at:015}", line.rstrip(b"\r")))
             at += len(line) + 1
 
         cuts = sorted({0, len(data), *(random.randrange(len(data) + 1) for _ in range(3))})
@@ -58,7 +64,7 @@ def test_short_files_are_read_by_one_task_and_a_long_one_by_several(
         [("4", 70, 165, False)],
         [("4", 165, 250, False), ("5", 0, 10, True)],
     ]
-    assert [len(batch) for one in found for batch in reader.read(one)] == [1] * 6
+    assert [batch.to_pylist()[0]["file"][0] for one in found for batch in reader.read(one)] == [*"012345"]
 
 
 def test_tasks_read_as_much_as_one_another_and_no_core_waits(monkeypatch: pytest.MonkeyPatch) -> None:
