@@ -204,3 +204,12 @@ def test_other_timelines_of_the_same_key_are_told_apart(model: nm.Model) -> None
             assert {key: entry.value for key, entry in found.items() if entry} == expected
             assert {k: e.value for k, e in ledger.at_many(keys, event=event, ingest=latest).items()} == expected
             assert {k: e.value for k, e in ledger.scan(ledger.bounds(), event=event, ingest=latest)} == expected
+
+
+def test_the_row_of_a_key_is_no_object_nor_is_that_of_the_roots(ledger: nm.Ledger, model: nm.Model) -> None:
+    ledger.write(nm.Fact("a", 1, "x"))
+    stored = Gauge(number="b")
+    model.roots.append(stored)
+
+    assert nm.oid(stored) in model
+    assert [oid for oid in (ledger.row("a").decode(), ids.ROOT, "", "absent") if oid in model] == []
