@@ -158,9 +158,16 @@ def _keep(root: Any, kept: list[dict[str, str]]) -> None:
     persist(change)
 
 
-def erase(model: Model, oids: Spool) -> None:
-    """Remove rows that were written."""
-    written = (record[0] for record in oids)
-    while page := list(islice(written, _PAGE)):
-        rows = model.table.get_many([oid.encode() for oid in page])
+def take_back(model: Model, written: Spool, roots: Iterator[str], began: int) -> None:
+    """Remove rows that were written, as `RowWriting` has told, and these roots; and let the row of the roots hold in
+    the columns that were written what it held at a time."""
+    records = iter(written)
+    while page := list(islice(records, _PAGE)):
+        rows = model.table.get_many([oid.encode() for oid, columns in page if not columns])
         model.put(Mutation(key, layout.erased(row)) for key, row in rows.items())
+        for oid, columns in page:
+            if columns:
+                before = model.table.get(oid.encode(), at=began, columns=columns) or {}
+                model.put([Mutation(oid.encode(), {column: before.get(column) for column in columns})])
+    while some := set(islice(roots, _PAGE)):
+        drop_tokens(model.element(ids.ROOT), ROOTS, some)
