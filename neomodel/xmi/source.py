@@ -25,6 +25,7 @@ LONGEST = 1 << 28
 
 XMI = "http://www.omg.org/XMI"
 XSI = "http://www.w3.org/2001/XMLSchema-instance"
+XML = "http://www.w3.org/XML/1998/namespace"
 
 _CHUNK = 1 << 16
 _DECLARED = re.compile(rb"""<\?xml[^>]*?\bencoding\s*=\s*["']([A-Za-z0-9._:-]+)["']""")
