@@ -70,6 +70,8 @@ def test_what_is_unknown_is_refused_and_with_lenient_kept(
         (["a.xmi", "--model", "m", "--metamodel", "no.ecore"], "no.ecore: there is no such file"),
         (["a.xmi", "--model", "_m"], "a model's name is '_m'"),
         (["a.xmi", "--model", "taken"], "model 'taken' already exists"),
+        (["a.json", "--model", "taken", "--add"], "--add is for files of XMI"),
+        (["a.json", "--model", "m", "--lenient"], "--lenient is for files of XMI"),
     ],
 )
 def test_bad_arguments_are_one_sentence(

@@ -15,7 +15,7 @@ from metamodels.elsa.intake import LEASE, Intake
 from metamodels.elsa.messages import LARGEST
 from metamodels.elsa.metrics import Figures, Meter, lines, prometheus
 from neomodel.cli.elsa import Name
-from neomodel.cli.frame import Refused, StoreUrl, say
+from neomodel.cli.frame import Refused, StoreUrl, say, visible
 from neomodel.cli.grid import print_grid
 from neomodel.cli.queues import queue
 from neomodel.errors import SyncFailed
@@ -196,13 +196,14 @@ def _shown() -> Iterator[Callable[[Figures], None]]:
     from rich.console import Console
     from rich.live import Live
     from rich.table import Table
+    from rich.text import Text
 
     with Live(console=Console(stderr=True), transient=True) as live:
 
         def table(figures: Figures) -> None:
             grid = Table(box=None, show_header=False)
             for what, much in lines(figures):
-                grid.add_row(what, much)
+                grid.add_row(what, Text(visible(much)))  # it may quote anything
             live.update(grid)
 
         yield table
