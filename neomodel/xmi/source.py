@@ -1,4 +1,4 @@
-"""XML files as streams of events, read safely. The only module that parses XML.
+"""XML files as streams of events, read safely. The only module that parses files of XML.
 
 Nothing but the file itself is ever read: a document type that points elsewhere, and every declared entity, is refused,
 so a file from a stranger can neither read another file nor grow while it is read. Depth and length of a single value
