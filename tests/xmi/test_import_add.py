@@ -12,6 +12,7 @@ from neomodel.stores import VERSION
 from tests.objects.crashing import Crash, Crashing
 from tests.objects.library import library
 from tests.xmi.files import new_repository, rows, told, written
+from tests.xmi.garden import garden
 
 ONE = """<l:Library NS name="one"><shelves name="s"><books name="a" xmi:id="_a"><authors href="two.xmi#/"/>
 <related href="two.xmi#//@written.0"/><related href="three.xmi#_t"/><sequel href="sub/three.xmi#_t"/></books>
@@ -74,6 +75,23 @@ def test_what_waits_goes_on_to_until_its_own_file_comes(tmp_path: Path) -> None:
     repository.import_xmi(three, model="m", add=True)
     assert book.sequel.name == "t"
     assert [one.name for one in book.eContainer().books] == ["a", "t"]
+
+
+@pytest.mark.parametrize("times", [3, 300])
+def test_what_waits_several_times_in_one_list_is_there_as_often(times: int, tmp_path: Path) -> None:
+    repository = nm.connect("memory:")
+    head = 'xmlns:g="http://garden" xmlns:xmi="http://www.omg.org/XMI" xmi:version="2.0"'
+    near, far = tmp_path / "near.xmi", tmp_path / "far.xmi"
+    waiting = '<neighbours href="far.xmi#/"/>' * times
+    near.write_text(f"<g:Plant {head}>{waiting}</g:Plant>")
+    far.write_text(f'<g:Plant {head} name="far"/>')
+
+    repository.import_xmi(near, model="m", metamodel=[garden])
+    repository.import_xmi(far, model="m", add=True)
+
+    model = repository.open("m")
+    assert [plant.name for plant in model.roots[0].neighbours] == ["far"] * times
+    assert nm.check(model).findings == ()
 
 
 def test_a_long_list_that_waits(tmp_path: Path) -> None:
