@@ -10,7 +10,7 @@ from neomodel.kinds import EClass, EFeature
 from neomodel.long_cells import is_long
 from neomodel.roots import as_read
 from neomodel.states import Stored, encode_inline
-from neomodel.stores import Row
+from neomodel.stores import VERSION, Row
 
 if TYPE_CHECKING:
     from neomodel.model import Model
@@ -74,13 +74,14 @@ def whole(model: "Model", oid: str, row: Row) -> Row:
 
 def _inline(state: Stored, feature: EFeature) -> bytes | None:
     """The cell of a long collection as if it were short; as it is if it can't be read; `Conflict` if it has changed."""
-    found: bytes = state.read().get(feature.column)
+    row = state.read()
+    found: bytes = row.get(feature.column)
     try:
         return encode_inline(feature, list(state.raw(feature)))
     except CorruptRow:
         return found
-    except Conflict:
-        if state.row is None or state.row.get(feature.column) != found:
+    except Conflict:  # it was read again
+        if state.row is None or state.row.get(VERSION) != row.get(VERSION):
             raise
         return found  # nobody has changed it: a part is missing
 
