@@ -98,3 +98,12 @@ def test_a_repair_changes_nothing_that_a_cell_which_can_t_be_read_may_say(column
 
     assert [(one.kind, one.feature, one.mended) for one in report.findings] == [("cell", column[2:].decode(), False)]
     assert [list(friend.fans) for friend in friends] == [[thing], [thing]]
+
+
+@pytest.mark.parametrize(("column", "cell"), [("name", b"\xff"), ("marks", b'["no"]')])
+def test_a_graph_of_what_can_t_be_read_is_refused_with_its_place(column: str, cell: bytes) -> None:
+    thing = stored([], marks=[1.5], name="a")
+    spoil(thing, b"p:" + column.encode(), cell)
+
+    with pytest.raises(nm.CorruptRow, match=f"things.Thing.{column} of object m/{nm.oid(thing)} holds"):
+        nm.to_networkx(thing.eResource, attributes=True)
