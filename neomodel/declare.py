@@ -380,9 +380,16 @@ def _remade(cls: Any, kind: EClass) -> type[Any]:
     for value in body.values():  # `super()` and `__class__` in methods mean the new class
         for function in _functions(value):
             for cell in getattr(function, "__closure__", None) or ():
-                if cell.cell_contents is cls:
+                if _holds(cell, cls):
                     cell.cell_contents = made
     return made
+
+
+def _holds(cell: types.CellType, cls: Any) -> bool:
+    try:
+        return cell.cell_contents is cls
+    except ValueError:  # it is empty: what the method names comes later in the function that declares it
+        return False
 
 
 def _functions(value: Any) -> tuple[Any, ...]:

@@ -1,11 +1,11 @@
 """A model, or a part of it, as a graph of networkx, for who wants to draw or analyse it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from neomodel import codecs
 from neomodel.document_order import Frame, Walk, long_list, pages_of
-from neomodel.errors import InvalidValue
+from neomodel.errors import CorruptRow, InvalidValue
 from neomodel.kinds import EClass, EFeature
 from neomodel.long_cells import is_long
 from neomodel.model import Model
@@ -85,7 +85,10 @@ class _Graph(Walk):
                 "label": self._label(kind, oid, row),
             }
             if self._attributes:
-                found["values"] = dict(self._values(kind, key, row))
+                held = [
+                    feature for feature in kind.features.values() if _is_attribute(feature) and feature.column in row
+                ]
+                found["values"] = {feature.name: self._value(feature, key, row) for feature in held}
             self.graph.add_node(oid, **found)
         for feature in kind.features.values():
             if feature.reference and feature.stored and not feature.containment:
@@ -106,24 +109,28 @@ class _Graph(Walk):
     def _label(self, kind: EClass, oid: str, row: Row) -> str:
         for name in _LABELS:
             feature = kind.features.get(name)
-            if feature is not None and feature.stored and not (feature.reference or feature.many or feature.timeline):
-                cell = row.get(feature.column)
-                value = None if cell is None else codecs.decode_single(feature.codec, cell)
+            if feature is not None and _is_attribute(feature) and not feature.many and feature.column in row:
+                value = self._value(feature, oid.encode(), row)
                 if value is not None:
                     return feature.codec.to_text(value)
         return oid
 
-    def _values(self, kind: EClass, key: bytes, row: Row) -> Iterator[tuple[str, Any]]:
-        for feature in kind.features.values():
-            cell = row.get(feature.column)
-            if cell is None or not feature.stored or feature.reference or feature.timeline:
-                continue
+    def _value(self, feature: EFeature, key: bytes, row: Row) -> Any:
+        """What an attribute holds that is set, or `CorruptRow`."""
+        cell = row[feature.column]
+        try:
             if not feature.many:
-                yield feature.name, codecs.decode_single(feature.codec, cell)
-            elif is_long(cell):
-                yield feature.name, list(long_list(self.model, key, row, feature))
-            else:
-                yield feature.name, codecs.decode_many(feature.codec, cell)
+                return codecs.decode_single(feature.codec, cell)
+            if is_long(cell):
+                return list(long_list(self.model, key, row, feature))
+            return codecs.decode_many(feature.codec, cell)
+        except ValueError as exc:
+            where = f"{self.model.name}/{key.decode()}"
+            raise CorruptRow(where, str(feature), cell, feature.codec.expected) from exc
+
+
+def _is_attribute(feature: EFeature) -> bool:
+    return feature.stored and not feature.reference and not feature.timeline
 
 
 def _kind(cls: Any) -> EClass:

@@ -10,7 +10,7 @@ from neomodel.kinds import EClass, EFeature
 from neomodel.long_cells import is_long
 from neomodel.roots import as_read
 from neomodel.states import Stored, encode_inline
-from neomodel.stores import Row
+from neomodel.stores import VERSION, Row
 
 if TYPE_CHECKING:
     from neomodel.model import Model
@@ -58,17 +58,32 @@ def is_object(oid: str, row: Row | None) -> bool:
 
 
 def whole(model: "Model", oid: str, row: Row) -> Row:
-    """The row with its long collections as if they were short, each in one cell. Costs nothing if there are none."""
+    """The row with its long collections as if they were short, each in one cell. Costs nothing if there are none. One
+    that can't be read stays as it is, and so can't be read by who looks at its cell."""
     if not any(map(is_long, row.values())):
         return row
     for _ in range(_ATTEMPTS):
         state = as_read(model, oid, row)
         try:
-            cells = {feature.column: encode_inline(feature, list(state.raw(feature))) for feature in longs(state)}
+            cells = {feature.column: _inline(state, feature) for feature in longs(state)}
             return layout.of_object({**row, **cells}).cells()
         except Conflict:
             row = {} if state.row is None else state.row.cells()  # as it is by now
-    raise CorruptRow(f"{model.name}/{oid}", "a collection", b"", "a list with all its parts")
+    return row
+
+
+def _inline(state: Stored, feature: EFeature) -> bytes | None:
+    """The cell of a long collection as if it were short; as it is if it can't be read; `Conflict` if it has changed."""
+    row = state.read()
+    found: bytes = row.get(feature.column)
+    try:
+        return encode_inline(feature, list(state.raw(feature)))
+    except CorruptRow:
+        return found
+    except Conflict:  # it was read again
+        if state.row is None or state.row.get(VERSION) != row.get(VERSION):
+            raise
+        return found  # nobody has changed it: a part is missing
 
 
 def longs(state: Stored) -> list[EFeature]:
@@ -88,7 +103,7 @@ class Holdings:
         self._rows: dict[tuple[str, str], Row | None] = {}
         self._size = 0
         self._kinds: dict[tuple[bytes, bytes], EClass | str] = {}
-        self._sets: dict[tuple[str, str, str], frozenset[str]] = {}
+        self._sets: dict[tuple[str, str, str], frozenset[str] | None] = {}
 
     def load(self, model: str, oids: Iterable[str]) -> dict[str, Row | None]:
         """Rows of a model; None where there is none. 500 in a call, and none for those that are known."""
@@ -138,17 +153,18 @@ class Holdings:
                 self._kinds[name] = str(exc)
         return self._kinds[name]
 
-    def holds(self, model: str, oid: str, row: Row, feature: EFeature, token: str) -> bool:
-        """Whether a reference holds a token. A cell that can't be read holds nothing."""
+    def holds(self, model: str, oid: str, row: Row, feature: EFeature, token: str) -> bool | None:
+        """Whether a reference holds a token; None if its cell can't be read, so that nobody knows."""
         place = model, oid, feature.name
         if place not in self._sets:
             try:
                 self._sets[place] = frozenset(held(row, feature))
             except ValueError:
-                self._sets[place] = frozenset()
+                self._sets[place] = None
             while len(self._sets) > _SETS:
                 del self._sets[next(iter(self._sets))]
-        return token in self._sets[place]
+        found = self._sets[place]
+        return None if found is None else token in found
 
 
 def _size(row: Row | None) -> int:

@@ -13,6 +13,7 @@ from neomodel.checks import same
 from neomodel.findings import Change, Choice, Mend, Removal, Suspect, Touch
 from neomodel.holdings import PAGE, Holdings, held, is_object, place_of, whole
 from neomodel.kinds import EClass, EFeature
+from neomodel.long_cells import is_long
 from neomodel.stores import VERSION, Row
 
 
@@ -136,7 +137,8 @@ class Inspection:
             try:
                 values = held(row, feature) if feature.reference else _values(feature, cell)
             except ValueError as exc:
-                yield Suspect("cell", oid, feature.name, None, f"{feature} of {oid} can't be read: {exc}")
+                reason = "a part of the list is missing, or damaged" if feature.many and is_long(cell) else exc
+                yield Suspect("cell", oid, feature.name, None, f"{feature} of {oid} can't be read: {reason}")
                 continue
             if feature.reference:
                 tokens[feature] = values
@@ -189,8 +191,8 @@ class Inspection:
             if not _fits(feature, seen.kind):
                 sentence = f"{seen.oid}, a {seen.kind}, lies in {feature} of {container}, which takes {feature.eType}"
                 yield Suspect("place", seen.oid, None, None, sentence)
-            if not self._holdings.holds(self._name, container, row, feature, seen.oid):
-                yield self._unlisted(seen, container, row, feature)
+            if self._holdings.holds(self._name, container, row, feature, seen.oid) is False:
+                yield self._unlisted(seen, container, row, feature)  # what can't be read is told of at the container
 
     def _unlisted(self, seen: _Seen, container: str, row: Row, feature: EFeature) -> Suspect:
         other = None
@@ -266,7 +268,7 @@ class Inspection:
             home = model or self._name
             back = ids.ref(seen.oid, None if model is None else self._name)
             far = kind.features[opposite.name]
-            if not self._holdings.holds(home, oid, row, far, back):
+            if self._holdings.holds(home, oid, row, far, back) is False:  # as above
                 follow = Change(home, oid, row.get(VERSION), far, back, 1)
                 sentence = f"{feature} of {seen.oid} refers to {token}, whose {far} does not refer back"
                 yield Suspect("opposite", seen.oid, feature.name, token, sentence, Choice(go, follow))

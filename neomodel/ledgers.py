@@ -228,7 +228,7 @@ class Ledger:
                 cell = table.firsts((row,), layout.EXTENT, start, stop, at=ingest).get(row)
             if cell is None:
                 continue
-            if without_erased and cell.value[0] == _ERASED:
+            if without_erased and cell.value[:1] == b"!":
                 continue
             entry = self._entry(row, cell, ingest)
             if entry is not None:
@@ -262,14 +262,17 @@ class Ledger:
 
     def _decoded(self, row: bytes, event: int, time: int, cell: bytes, ingest: int) -> Entry | None:
         """None where there was something that was erased before `ingest`."""
-        kind = cell[0]
-        if kind == _SIGNED:
-            named = 2 + cell[1]
-            cell = cell[named + 1 + cell[named] :]
+        try:
             kind = cell[0]
-        elif kind == _OPERATION:
-            cell = cell[2 + cell[1] :]
-            kind = cell[0]
+            if kind == _SIGNED:
+                named = 2 + cell[1]
+                cell = cell[named + 1 + cell[named] :]
+                kind = cell[0]
+            elif kind == _OPERATION:
+                cell = cell[2 + cell[1] :]
+                kind = cell[0]
+        except IndexError as exc:
+            raise self._corrupt(row, event, cell) from exc
         if kind == _INSERTED:
             try:
                 return Entry(event, time, codecs.decode_single(self.feature.codec, cell[1:]))
@@ -277,7 +280,7 @@ class Ledger:
                 raise self._corrupt(row, event, cell) from exc
         if kind == _RETRACTED:
             return Entry(event, time, None, retracted=True)
-        if kind != _ERASED:
+        if kind != _ERASED or not cell[1:].isdigit():
             raise self._corrupt(row, event, cell)
         if ingest < int(cell[1:]):
             raise Purged(f"{self.feature} of {self.key_of(row)!r} in {self.model!r}", ingest, int(cell[1:]))

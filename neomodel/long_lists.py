@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from neomodel import layout, trees
-from neomodel.errors import Conflict, CorruptRow
+from neomodel.errors import Conflict, CorruptRow, NeomodelError
 from neomodel.kinds import EFeature
 from neomodel.long_cells import (
     MANY,
@@ -232,7 +232,16 @@ class LongList(Sequence[Any]):
                 if not is_long(cell):
                     break
                 self._plant(cell)
-        raise CorruptRow(state.where(), str(self._feature), self._tree.root.stored(), "a list with all its parts")
+            except ValueError as exc:
+                raise self._damaged(exc) from exc
+        raise self._damaged()
+
+    def _damaged(self, found: Exception | None = None) -> Exception:
+        """What it means that a part is missing, or that it can't be read; what stores refuse is raised as it is."""
+        if isinstance(found, NeomodelError):
+            return found
+        stored = self._tree.root.stored()
+        return CorruptRow(self._state.where(), str(self._feature), stored, "a list with all its parts")
 
     def _conflict(self) -> Conflict:
         """That the list is not what was seen any more. The row is read again."""
@@ -283,6 +292,8 @@ class LongList(Sequence[Any]):
             tree, cells = self._spliced(splices)
         except OutdatedError:
             raise self._conflict() from None
+        except ValueError as exc:
+            raise self._damaged(exc) from exc
         if tree.root.count - self._tree.root.count != len(self._tail()) + sum(
             len(s.values) - s.removed for s in splices
         ):

@@ -76,7 +76,9 @@ class Model(RowAccess):
 
     def __contains__(self, oid: object) -> bool:
         """Whether there is an object of that id. One get."""
-        return isinstance(oid, str) and self.table.get(oid.encode(), at=self.as_of, columns=layout.TYPE) is not None
+        if not isinstance(oid, str) or oid in ("", ids.ROOT):
+            return False
+        return layout.ECLASS in (self.table.get(oid.encode(), at=self.as_of, columns=layout.TYPE) or {})
 
     def all(self, cls: Any) -> Iterator[Any]:
         """The objects of a class and of its subclasses, in the order of their ids. One scan of the types alone; rows
@@ -86,7 +88,7 @@ class Model(RowAccess):
         kinds = ((key, self.kind_of(row)) for key, row in rows if layout.ECLASS in row and key != ids.ROOT.encode())
         found = ((key, kind) for key, kind in kinds if wanted == ANYTHING or wanted in kind.names)
         while page := list(islice(found, PAGE)):
-            elements = [self.element(key.decode(), kind=kind) for key, kind in page]
+            elements = [self.there(key.decode(), Page(self), kind) for key, kind in page]
             together(elements)
             yield from elements
 
@@ -104,7 +106,7 @@ class Model(RowAccess):
         for found, row in self.table.scan(start, stop, at=self.as_of, columns=layout.OBJECT):
             if layout.ECLASS not in row:
                 continue
-            element = self.element(found.decode(), page=page)
+            element = self.there(found.decode(), page)
             element._neo.take(pack(row), epoch)
             if all(element.eGet(name) == value for name, value in values.items()):
                 yield element
@@ -153,6 +155,12 @@ class Model(RowAccess):
         if found is not None and not isinstance(found._neo, Gone):
             return found
         return self.meet(oid, page or Page(self), kind)
+
+    def there(self, oid: str, page: Page, kind: EClass | None = None) -> Element:
+        """As `element`, of an id that has a row: one in memory that got the same id from its key is not that object as
+        long as it is not stored."""
+        found = self.live.get(oid)
+        return found if found is not None and isinstance(found._neo, Stored) else self.meet(oid, page, kind)
 
     def meet(self, oid: str, page: Page, kind: EClass | None = None) -> Element:
         """An object for an id that has none."""

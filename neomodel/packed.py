@@ -7,7 +7,7 @@ values that are its own, one byte each, or two if the number is odd, and these v
 
 from array import array
 from collections.abc import Callable, Collection, Iterator, Mapping
-from itertools import accumulate
+from itertools import accumulate, count
 from operator import itemgetter
 from typing import Any
 
@@ -88,7 +88,8 @@ FORM = slice(2)
 are alike."""
 
 _SHAPES: dict[tuple[bytes, ...], Shape] = {}
-_FORMS: list[_Form] = []
+_FORMS: dict[int, _Form] = {}
+_NUMBERS = count()
 
 
 def pack(cells: Mapping[bytes, bytes]) -> PackedRow:
@@ -107,10 +108,11 @@ def compact(row: PackedRow, alike: Collection[bytes], never: bytes) -> Kept:
     values = shape.alike(row)
     form = forms.get(values)
     if form is None:
-        if len(_FORMS) >= _MOST_FORMS:
+        number = next(_NUMBERS)  # to one thread alone, whoever else is here
+        if number >= _MOST_FORMS:
             return row
-        form = forms[values] = _Form(2 * len(_FORMS), shape, alike, values)
-        _FORMS.append(form)
+        form = _FORMS[number] = _Form(2 * number, shape, alike, values)
+        forms[values] = form
     own = shape.own(row)
     data = b"".join(own)
     ends = accumulate(map(len, own))

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from neomodel import ids, layout
-from neomodel.cohorts import PAGE, Cohort
+from neomodel.cohorts import PAGE, Cohort, Page
 from neomodel.metamodel import ANYTHING, TypeName
 from neomodel.model import Model
 from neomodel.stores import Row
@@ -92,4 +92,4 @@ class _Filling:
 def _objects(model: Model, oids: list[str]) -> Iterator[Any]:
     for oid in oids:
         row = model.known_row(oid)
-        yield model.element(oid, kind=None if row is None else model.kind_of(row))
+        yield model.there(oid, Page(model), None if row is None else model.kind_of(row))

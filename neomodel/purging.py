@@ -16,7 +16,7 @@ import attrs
 from neomodel.errors import InvalidValue, TableNotFound
 from neomodel.model import Model
 from neomodel.stores import VERSION, Row, Table, ensured, successor
-from neomodel.times import Time, micros
+from neomodel.times import Time, micros, told
 
 TABLE = "_purges"
 FAMILIES = "pt"
@@ -49,7 +49,7 @@ def purge(model: Model, *, before: Time, by: str | None = None) -> Purge:
     table = model.repository.snapshots.table(model.name)  # which forgets what it keeps of that time
     stable = model.repository.stable(model.name)
     if horizon > stable:
-        raise InvalidValue("the time to purge before", horizon, f"one that is stable, up to {stable}")
+        raise InvalidValue("the time to purge before", told(horizon), f"one that is stable, up to {told(stable)}")
     with recorded(model, horizon, by) as done:
         done.versions = table.purge(horizon)
     return done.purge()

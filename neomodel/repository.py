@@ -30,6 +30,7 @@ from neomodel.objects import build
 from neomodel.packages import EPackage, ecore, link
 from neomodel.registry import Registry
 from neomodel.stores import Store, open_store
+from neomodel.stores.checks import check_name
 from neomodel.stores.wrappers import Caching
 from neomodel.times import STABLE, Time, micros, told
 from neomodel.unfinished import TABLE as IMPORTS
@@ -333,8 +334,12 @@ class Repository:
 
 
 def _check_name(name: str) -> None:
-    if not isinstance(name, str) or name.startswith("_"):
-        raise InvalidValue("a model's name", name, "letters, digits and _ . -, not starting with _")
+    """Refuse what no table can be called, and what only our own are, before anything is put on record under it."""
+    if isinstance(name, str) and not name.startswith("_"):
+        with suppress(InvalidValue):
+            check_name(name)
+            return
+    raise InvalidValue("a model's name", name, "up to 200 letters, digits and _ . -, not starting with _ . or -")
 
 
 def _value(package: Any) -> Package:

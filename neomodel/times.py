@@ -38,9 +38,11 @@ def told(time_: int) -> str:
 
 def parsed(text: str) -> Time | str:
     """What was typed as a time: `STABLE`, microseconds, or as ISO 8601 has it, with its offset from UTC."""
-    if text == STABLE or text.isdecimal():
-        return int(text) if text.isdecimal() else STABLE
+    if text == STABLE:
+        return STABLE
     try:
+        if text.isdecimal():
+            return int(text)  # of which Python reads some thousand digits
         found = datetime.datetime.fromisoformat(text)
     except ValueError:
         found = None

@@ -43,23 +43,23 @@ class Unfinished:
 
     def begin(self, name: str, batch: Batch, *, backup: str | None = None) -> None:
         """Mark a model as being imported, or restored from a backup; `UnfinishedImport` if somebody else is at it. A
-        read and a swap. What was noted as done stays noted, if it is the same backup."""
-        row = self._row(name)
-        before = _loaded(row[IMPORT]) if IMPORT in row else None
-        if before is not None and self.is_running(before):
-            raise self._refusal(name, before)
+        read and a swap, again if somebody else was first. What was noted as done stays noted, if it is the same backup.
+        """
         mark = Mark(_owner(), told(wall()), batch.token, backup)
-        cells: dict[bytes, bytes | None] = {}
-        if before is None or backup is None or before.backup != backup:
-            cells = {column: None for column in row if column.startswith(DONE)}
-        cells |= {IMPORT: json.dumps(attrs.asdict(mark)).encode(), VERSION: successor(row.get(VERSION))}
-        try:
-            taken = self._table.swap(name.encode(), row.get(VERSION), cells)
-        except TableNotFound:
-            ensured(self._table, FAMILIES)
-            taken = self._table.swap(name.encode(), None, cells)
-        if not taken:
-            raise self._refusal(name, _loaded(self._row(name)[IMPORT]))
+        taken = False
+        while not taken:
+            row = self._row(name)
+            before = _loaded(row[IMPORT]) if IMPORT in row else None
+            if before is not None and self.is_running(before):
+                raise self._refusal(name, before)
+            cells: dict[bytes, bytes | None] = {}
+            if before is None or backup is None or before.backup != backup:
+                cells = {column: None for column in row if column.startswith(DONE)}
+            cells |= {IMPORT: json.dumps(attrs.asdict(mark)).encode(), VERSION: successor(row.get(VERSION))}
+            try:
+                taken = self._table.swap(name.encode(), row.get(VERSION), cells)
+            except TableNotFound:
+                ensured(self._table, FAMILIES)
 
     def end(self, name: str) -> None:
         """The model is complete, or gone. A read and a swap, if there is a mark."""

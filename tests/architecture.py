@@ -6,6 +6,7 @@ Modules are read, not imported, except where a rule is about importing.
 import ast
 import os
 import pickle
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -212,6 +213,37 @@ def meaningless_names(root: Path) -> Iterator[str]:
         inside = path.relative_to(root)
         if MEANINGLESS & {*inside.parent.parts, inside.stem}:
             yield f"{inside} has a name that says nothing"
+
+
+def untold_modules(root: Path) -> Iterator[str]:
+    """Every module of neomodel is told of in `docs/architecture.md`, where its package is, and no other is."""
+    document = root / "docs" / "architecture.md"
+    if not document.exists():
+        return
+    told = set(_told(document.read_text()))
+    there = {path.relative_to(root).as_posix() for path in sources(root, "neomodel")}
+    for path in sorted(there - told):
+        if not path.endswith("/__init__.py"):
+            yield f"docs/architecture.md does not tell of {path}"
+    for path in sorted(told - there):
+        yield f"docs/architecture.md tells of {path}, which is not there"
+
+
+def _told(text: str) -> Iterator[str]:
+    """The modules of neomodel that a text names: by headings of packages, and paragraphs of folders in them."""
+    package = inner = ""
+    for line in text.splitlines():
+        if heading := re.match(r"(##+) ([\w.]+)", line):
+            if heading[1] == "##":
+                package = heading[2] if heading[2] == "neomodel" else ""
+            elif package:
+                package = heading[2].replace(".", "/") if heading[2].startswith("neomodel.") else "neomodel"
+            inner = ""
+        elif line.startswith("- "):
+            folder = re.match(r"- `(\w+)/`", line)
+            inner = f"{folder[1]}/" if folder else ""
+        if package:
+            yield from (f"{package}/{inner}{name}" for name in re.findall(r"`(\w+\.py)`", line))
 
 
 def errors_away_from_home(root: Path) -> Iterator[str]:

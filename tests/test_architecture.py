@@ -20,6 +20,7 @@ from tests.architecture import (
     long_sources,
     meaningless_names,
     sources,
+    untold_modules,
     upward_imports,
 )
 
@@ -34,6 +35,7 @@ RULES: list[Rule] = [
     long_sources,
     long_decisions,
     meaningless_names,
+    untold_modules,
 ]
 
 
@@ -108,6 +110,12 @@ FAULTS: list[tuple[Rule, str, str, str]] = [
     (long_sources, "spark/x.py", "pass\n" * 401, "spark/x.py has 401 lines"),
     (long_sources, "tests/test_x.py", "pass\n" * 401, "tests/test_x.py has 401 lines"),
     (long_decisions, "docs/decisions/0001-x.md", "line\n" * 26, "0001-x.md has 26 lines"),
+    (
+        untold_modules,
+        "docs/architecture.md",
+        "## neomodel\n\n### neomodel.stores: rows\n\n- `gone.py`: nothing.",
+        "tells of neomodel/stores/gone.py, which is not there",
+    ),
     (meaningless_names, "neomodel/stores/utils.py", "", "neomodel/stores/utils.py has a name"),
     (meaningless_names, "tests/helpers/__init__.py", "", "tests/helpers/__init__.py has a name"),
 ]
@@ -119,6 +127,19 @@ def test_a_planted_fault_is_found(rule: Rule, path: str, text: str, told: str, t
 
     assert found
     assert all(told in fault for fault in found), found
+
+
+def test_a_module_is_told_of_where_its_package_is(tmp_path: Path) -> None:
+    document = (
+        "## neomodel\n\n- `one.py`: x.\n- `cli/`: `one.py` is y.\n\n### neomodel.stores: rows\n\n- `two.py`: z.\n"
+    )
+    modules = ("one.py", "two.py", "cli/one.py", "stores/one.py", "stores/two.py")
+    root = planted(tmp_path, {"docs/architecture.md": document, **{f"neomodel/{name}": "" for name in modules}})
+
+    assert list(untold_modules(root)) == [
+        "docs/architecture.md does not tell of neomodel/stores/one.py",
+        "docs/architecture.md does not tell of neomodel/two.py",
+    ]
 
 
 GOOD = {

@@ -47,6 +47,7 @@ def test_the_present_is_shown_also_while_a_batch_is_open(city: nm.Model, run: An
     [
         ("yesterday", "such as 2024-05-01T12:00:00"),
         ("2024-05-01T12:00:00", "such as 2024-05-01T12:00:00"),
+        ("9" * 5000, "such as 2024-05-01T12:00:00"),
         ("1", "created later"),
         ("2999-01-01T00:00:00+00:00", "stable up to"),
     ],

@@ -82,6 +82,37 @@ def test_the_namesake_in_the_same_environment_is_wrong(
     assert found["namesake"]["remedy"].startswith("pip uninstall neomodel")
 
 
+def test_what_a_broken_installation_left_behind_is_passed_over(
+    examined: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "site" / "torn-1.0.dist-info").mkdir(parents=True)
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+
+    status, found = examined("--store", f"lmdb:{tmp_path}/db")
+
+    assert (status, "namesake" in found) == (0, False)
+
+
+def test_a_damaged_plan_of_the_local_hbase_is_wrong_and_the_rest_is_still_told(examined: Any, tmp_path: Path) -> None:
+    (tmp_path / "cluster").mkdir()
+    (tmp_path / "cluster" / "cluster.json").write_text("nonsense")
+
+    status, found = examined("--store", f"lmdb:{tmp_path}/db")
+
+    assert (status, found["local HBase"]["state"], found["Python"]["state"]) == (1, "wrong", "fine")
+    assert "cluster.json is damaged" in found["local HBase"]["found"]
+    assert "name another folder" in found["local HBase"]["remedy"]
+
+
+def test_a_python_that_spark_would_not_find_is_named(
+    examined: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
+    monkeypatch.setattr("shutil.which", lambda *_, **__: None)
+
+    assert examined("--store", f"lmdb:{tmp_path}/db")[1]["Spark's Python"]["found"] == "there is no python3"
+
+
 def test_a_person_reads_a_mark_and_what_to_do(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

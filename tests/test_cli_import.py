@@ -69,7 +69,11 @@ def test_what_is_unknown_is_refused_and_with_lenient_kept(
         (["no.xmi", "--model", "m"], "no.xmi: there is no such file"),
         (["a.xmi", "--model", "m", "--metamodel", "no.ecore"], "no.ecore: there is no such file"),
         (["a.xmi", "--model", "_m"], "a model's name is '_m'"),
+        (["a.xmi", "--model", "a/b"], "a model's name is 'a/b'"),
+        (["a.xmi", "--model", ""], "a model's name is ''"),
         (["a.xmi", "--model", "taken"], "model 'taken' already exists"),
+        (["a.json", "--model", "taken", "--add"], "--add is for files of XMI"),
+        (["a.json", "--model", "m", "--lenient"], "--lenient is for files of XMI"),
     ],
 )
 def test_bad_arguments_are_one_sentence(
@@ -87,3 +91,5 @@ def test_bad_arguments_are_one_sentence(
     err = capsys.readouterr().err
     assert said in err
     assert len(err.splitlines()) == 1
+    with nm.connect(files[2]) as repository:
+        assert (repository.models(), repository.imports.names()) == (["taken"], [])

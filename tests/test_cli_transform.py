@@ -108,8 +108,11 @@ def test_a_rule_that_fails_is_told_in_one_sentence(
 def test_bad_input_is_refused_in_one_sentence(
     repository: nm.Repository, city: nm.Model, module: str, refused: Any, given: list[str], told: str
 ) -> None:
+    before = repository.metamodels()
+
     assert told in refused("transform", *(one.format(module) for one in given))
     assert repository.models() == ["city"]
+    assert "spark" not in given or repository.metamodels() == before
 
 
 def test_a_module_that_does_not_load_is_told_with_why(city: nm.Model, module: str, refused: Any) -> None:

@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 import threading
+from contextlib import nullcontext
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -89,6 +90,18 @@ def test_two_processes_that_load_at_once_both_get_all(tmp_path, site):
     assert [process.wait(60) for process in both] == [0, 0]
 
     assert contents(list((tmp_path / "cache" / "jars").iterdir())) == JARS
+
+
+def test_who_has_waited_for_another_to_load_them_loads_nothing(tmp_path, monkeypatch):
+    def meanwhile(file, waiting):
+        waiting()
+        for name, content in JARS.items():
+            (tmp_path / "cache" / "jars" / name).write_bytes(content)
+        return nullcontext()
+
+    monkeypatch.setattr(jars, "locked", meanwhile)
+
+    assert contents(jars.fetch("no java is needed", PINS, tmp_path / "cache", print)) == JARS
 
 
 def test_ivy_is_asked_for_each_variant_of_a_jar_and_for_nothing_that_comes_with_it(tmp_path):

@@ -75,10 +75,11 @@ def _unfinished(chain: Chain, names: Iterable[str], since: Time | str | None) ->
     plan = plans.saved(chain.place(numbers[-1]))
     if plan is None:
         return None
-    if (names and set(names) != set(plan.heads)) or (since is None) != (plan.since is None):
+    same = set(names) == set(plan.heads) or (not names and plan.since is not None)  # which is of what was before
+    if not same or (since is None) != (plan.since is None):
         kind = "full backup" if plan.since is None else "increment"
-        expected = f"the {kind} of {', '.join(plan.heads) or 'all models'} that was begun in {chain.folder}, first"
-        raise InvalidValue("what to back up", ", ".join(names) or "all models", expected)
+        expected = f"the {kind} of {plans.shown(plan.heads)} that was begun in {chain.folder}, first"
+        raise InvalidValue("what to back up", plans.shown(names), expected)
     return plan
 
 

@@ -3,6 +3,7 @@
 import json
 import secrets
 import time as clock
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +82,7 @@ def made(
         raise InvalidValue("the folder of an increment", str(chain.folder), "one with a complete backup to begin from")
     heads = tuple(names) if names or last is None else last.heads
     if last is not None and set(heads) != set(last.heads):
-        raise InvalidValue("what to back up since then", list(heads), f"what the folder has: {', '.join(last.heads)}")
+        raise InvalidValue("what to back up since then", list(heads), f"what the folder has: {shown(last.heads)}")
     models = _models(repository, heads)
     if not models:
         raise InvalidValue("what to back up", repository.store.url, "a store with models; this has none")
@@ -101,6 +102,11 @@ def made(
         raise NotStable(f"model {missing[0]!r} of {repository.store.url}", "its creation", told(at), remedy)
     number, parent = (1, None) if last is None else (last.number + 1, chain.digest(last.number))
     return Plan(secrets.token_hex(8), number, parent, at, start, heads, tuple(subjects), wall())
+
+
+def shown(heads: Iterable[str]) -> str:
+    """The models that were asked for, in a sentence."""
+    return ", ".join(heads) or "all models"
 
 
 def _models(repository: Repository, heads: tuple[str, ...]) -> list[str]:

@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if exc.filename is None:
             _discard_output()
         place = "the output" if exc.filename is None else repr(os.fsdecode(exc.filename))
-        return _fail(BAD_INPUT, f"cannot use {place}: {exc.strerror}; check that it is there and may be used")
+        return _fail(BAD_INPUT, f"cannot use {place}: {exc.strerror or exc}; check that it is there and may be used")
     except Exception as exc:  # noqa: BLE001  the outermost frame: what gets here is a bug, and is said to be one
         if os.environ.get("NEOMODEL_DEBUG"):
             traceback.print_exc()

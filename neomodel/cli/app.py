@@ -159,6 +159,7 @@ _elsa_commands.add(
     "neomodel elsa sync --system crm --from /data/crm-queue",
     "neomodel elsa sync --system crm --from /data/crm-queue --once --format debezium",
     "neomodel elsa sync --system crm --from /data/crm-queue --rate 5000 --metrics /var/lib/node_exporter/crm.prom",
+    "neomodel elsa sync --system crm --from kafka://broker:9092/customers --checkpoint /var/lib/neomodel/crm",
 )
 _elsa_commands.add(
     dead_letters.dead_letters,

@@ -76,7 +76,7 @@ def _replayed(intake: Intake, reader: Reader, corrected: Path | None) -> None:
 
 def _read(path: Path) -> dict[tuple[str, str], bytes]:
     found = {}
-    with path.open(encoding="utf-8") as stream:
+    with path.open("rb") as stream:
         for number, line in enumerate(stream, 1):
             try:
                 one = json.loads(line)

@@ -80,7 +80,7 @@ def _installation() -> Iterator[Finding]:
         return
     yield Finding("neomodel", FINE, f"{installed}, {Path(__file__).parents[1]}")
     yield from _packages()
-    if any(found.metadata["Name"].lower() == _NAMESAKE for found in metadata.distributions()):
+    if _version(_NAMESAKE) is not None:
         yield Finding(
             "namesake",
             WRONG,
@@ -126,12 +126,13 @@ def _java() -> Iterator[Finding]:
 def _spark() -> Iterator[Finding]:
     """Spark starts Python for its tasks by a name of its own; if that is another Python, tasks fail late."""
     named = os.environ.get("PYSPARK_PYTHON")
-    python = shutil.which(named or "python3")
+    wanted = named or "python3"
+    python = shutil.which(wanted)
     ours = os.path.realpath(sys.prefix)
     if python is not None and os.path.realpath(Path(python).parent.parent) == ours:
         yield Finding("Spark's Python", FINE, python)
         return
-    found = f"{named or 'python3'} is {python}, not the Python this runs on" if python else f"there is no {named}"
+    found = f"{wanted} is {python}, not the Python this runs on" if python else f"there is no {wanted}"
     yield Finding("Spark's Python", NOTE, found, f"for programs of your own: export PYSPARK_PYTHON={sys.executable}")
 
 
@@ -204,7 +205,11 @@ def _stability(repository: Repository, name: str) -> Iterator[Finding]:
 def _cluster(folder: str) -> Iterator[Finding]:
     from neomodel import cluster
 
-    found = cluster.status(folder)
+    try:
+        found = cluster.status(folder)
+    except ClusterFailed as exc:
+        yield Finding("local HBase", WRONG, f"{exc.where}: {exc.reason}", exc.remedy)
+        return
     if not found:
         yield Finding("local HBase", FINE, "none was started")
     elif dead := [process.name for process in found if not process.alive]:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from neomodel.cli.frame import StoreUrl, say
+from neomodel.cli.frame import Refused, StoreUrl, say
 from neomodel.cli.progress import shares
 from neomodel.repository import connect
 
@@ -35,10 +35,13 @@ def import_(
     """Read .xmi files into a new model, in constant memory. They may refer to one another, in any order.
 
     What is odd is told on stderr, with file and line. If the import fails, nothing of the model is left.
-    One .json file, as PyEcore has it, is read the same way; for small models.
+    One .json file, as PyEcore has it, is read the same way, into a new model; for small ones.
     """
+    is_json = len(files) == 1 and files[0].suffix.lower() == ".json"
+    if is_json and (add or lenient):
+        raise Refused(f"--{'add' if add else 'lenient'} is for files of XMI; {files[0]} is read whole, or refused")
     with connect(store) as repository, shares(f"importing {model}", "elements") as advance:
-        if len(files) == 1 and files[0].suffix.lower() == ".json":
+        if is_json:
             done = repository.import_json(files[0], model=model, metamodel=metamodel or ())
         else:
             done = repository.import_xmi(

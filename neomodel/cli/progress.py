@@ -15,7 +15,7 @@ def counter(what: str) -> Iterator[Callable[[int], None]]:
     from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
-    columns = TextColumn("{task.description}: {task.completed:,} rows"), TimeElapsedColumn()
+    columns = TextColumn("{task.description}: {task.completed:,} rows", markup=False), TimeElapsedColumn()
     with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task(what, total=None)
         yield lambda rows: progress.advance(task, rows)
@@ -32,9 +32,9 @@ def shares(what: str, unit: str, regions: int | None = None) -> Iterator[Callabl
         yield _lines(what, unit, regions)
         return
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
-        TextColumn("{task.fields[said]}"),
+        TextColumn("{task.fields[said]}", markup=False),
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
@@ -58,7 +58,7 @@ def pace(what: str, unit: str) -> Iterator[Callable[[int], None]]:
         line = _lines(what, unit)
         yield lambda done: line(done, None)
         return
-    columns = SpinnerColumn(), TextColumn("{task.description}: {task.fields[said]}"), TimeElapsedColumn()
+    columns = SpinnerColumn(), TextColumn("{task.description}: {task.fields[said]}", markup=False), TimeElapsedColumn()
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task, began = progress.add_task(what, total=None, said=""), time.monotonic()
 
@@ -87,7 +87,12 @@ def steps(what: str) -> Iterator[Callable[[str, int, int], None]]:
 
         yield line
         return
-    columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[said]}"), TimeElapsedColumn()
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[said]}", markup=False),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(what, total=1, said="")
         yield lambda step, done, count: progress.update(

@@ -15,7 +15,7 @@ from metamodels.elsa.intake import LEASE, Intake
 from metamodels.elsa.messages import LARGEST
 from metamodels.elsa.metrics import Figures, Meter, lines, prometheus
 from neomodel.cli.elsa import Name
-from neomodel.cli.frame import Refused, StoreUrl, say
+from neomodel.cli.frame import Refused, StoreUrl, say, visible
 from neomodel.cli.grid import print_grid
 from neomodel.cli.queues import queue
 from neomodel.errors import SyncFailed
@@ -28,7 +28,7 @@ Form = Annotated[
 ]
 Largest = Annotated[int, typer.Option("--largest", metavar="BYTES", help="Larger messages become dead letters.")]
 Lease = Annotated[float, typer.Option("--lease", metavar="SECONDS", help="How long others wait if this one dies.")]
-_LONGEST_PAUSE = 60.0  # seconds between attempts
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0  # seconds between attempts
 _LOOK = 1.0  # seconds between looks at how it goes
 _LINE = 10.0  # seconds between lines where there is no terminal
 
@@ -131,15 +131,18 @@ class _Running:
 
     def run(self, start: Callable[[], Any], *, once: bool) -> None:
         """Until it is done; with `once` until it fails, else it is tried again."""
-        pause = 1.0
+        pause = _FIRST_PAUSE
         with _shown() as show:
             while True:
+                began = time.monotonic()
                 try:
                     query = start()
                     self._follow(query, show)
                 except SyncFailed as exc:
                     if once:
                         raise
+                    if time.monotonic() - began > _LONGEST_PAUSE:  # it had gone well for a while
+                        pause = _FIRST_PAUSE
                     self._state = f"failed, trying again in {pause:.0f} s: {exc.reason}"
                     self._tell(show)
                     time.sleep(pause)
@@ -196,13 +199,14 @@ def _shown() -> Iterator[Callable[[Figures], None]]:
     from rich.console import Console
     from rich.live import Live
     from rich.table import Table
+    from rich.text import Text
 
     with Live(console=Console(stderr=True), transient=True) as live:
 
         def table(figures: Figures) -> None:
             grid = Table(box=None, show_header=False)
             for what, much in lines(figures):
-                grid.add_row(what, much)
+                grid.add_row(what, Text(visible(much)))  # it may quote anything
             live.update(grid)
 
         yield table

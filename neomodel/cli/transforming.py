@@ -55,6 +55,8 @@ def transform(
     - remote_share: of the rows that rules read, those outside of their own part (null where nobody counts).
     - parts: each has start, stop, host, elements, results, applications, local and remote reads, seconds.
     """
+    if incremental and engine is Engine.spark:
+        raise Refused("what has changed is done again in this process; leave --engine spark or --incremental out")
     rules = loaded(transformation, nm.Transformation, "transformation", "MODULE:NAME, such as package.module:rules")
     with connect(store, create=False) as repository:
         check_there(repository, source)
@@ -74,8 +76,6 @@ def _runner(
 ) -> Callable[[Callable[[int, float], None]], nm.Run]:
     """What does the run that is asked for, and tells how far it is. A Spark has been started, and has said what it has
     to say."""
-    if incremental and engine is Engine.spark:
-        raise Refused("what has changed is done again in this process; leave --engine spark or --incremental out")
     if incremental:
         return lambda _: nm.retransform(rules, source, target)
     if engine is Engine.local:

@@ -75,7 +75,9 @@ def fetch(java: str, jars: list[Jar], cache: Path, progress: Progress) -> list[P
     if not all(jar.is_in(folder) for jar in jars):
         folder.mkdir(parents=True, exist_ok=True)
         with locked(cache / "lock", lambda: progress("another process is loading HBase, waiting for it")):
-            load(java, [jar for jar in jars if not jar.is_in(folder)], folder, progress)
+            missing = [jar for jar in jars if not jar.is_in(folder)]
+            if missing:  # else another process has loaded them meanwhile
+                load(java, missing, folder, progress)
     return [folder / jar.file for jar in jars]
 
 

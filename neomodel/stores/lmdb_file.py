@@ -13,7 +13,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from struct import Struct
 from typing import Any, NamedTuple
 
@@ -199,7 +198,8 @@ def _create(folder: str) -> None:
         raise InvalidStore(f"lmdb:{folder}", f"it can't be created there: {_plain(exc)}") from exc
     finally:
         for leftover in (draft, f"{draft}-lock"):
-            Path(leftover).unlink(missing_ok=True)
+            with suppress(OSError):  # where nothing could be made, nothing is left
+                os.unlink(leftover)
 
 
 def _open(folder: str) -> Any:

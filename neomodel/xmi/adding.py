@@ -26,22 +26,22 @@ _PAGE = 250
 
 @attrs.frozen
 class Exchange:
-    """Let a collection hold another token in the place of one."""
+    """Let a collection hold another token in the place of one, wherever it has that; if it is unique, once."""
 
+    feature: EFeature
     token: str
     other: str
 
     def __call__(self, raw: list[Any]) -> list[Any]:
-        if self.other in raw:
+        if self.feature.unique and self.other in raw:
             return [one for one in raw if one != self.token]
         return [self.other if one == self.token else one for one in raw]
 
     def on(self, long: LongList) -> None:
-        places = long.where([self.token]).values()
-        held = any(long.held([self.other]))
-        for at in sorted((at for some in places for at in some), reverse=True):
-            long.apply([Splice(at, 1, [] if held else [self.other])])
-            held = True
+        values = [] if self.feature.unique and self.other in long else [self.other]
+        places = [at for some in long.where([self.token]).values() for at in some]
+        if places:
+            long.apply([Splice(at, 1, values) for at in sorted(places, reverse=True)])
 
 
 @attrs.frozen
@@ -112,7 +112,7 @@ class Adding:
         for found in self._found:
             obj = model[found.oid]
             if found.feature.many:
-                adjust(obj, found.feature, Exchange(found.token, found.target))
+                adjust(obj, found.feature, Exchange(found.feature, found.token, found.target))
             else:
                 _let_hold(obj, found)
             if found.feature.eOpposite is not None and not found.feature.containment:
@@ -158,9 +158,16 @@ def _keep(root: Any, kept: list[dict[str, str]]) -> None:
     persist(change)
 
 
-def erase(model: Model, oids: Spool) -> None:
-    """Remove rows that were written."""
-    written = (record[0] for record in oids)
-    while page := list(islice(written, _PAGE)):
-        rows = model.table.get_many([oid.encode() for oid in page])
+def take_back(model: Model, written: Spool, roots: Iterator[str], began: int) -> None:
+    """Remove rows that were written, as `RowWriting` has told, and these roots; and let the row of the roots hold in
+    the columns that were written what it held at a time."""
+    records = iter(written)
+    while page := list(islice(records, _PAGE)):
+        rows = model.table.get_many([oid.encode() for oid, columns in page if not columns])
         model.put(Mutation(key, layout.erased(row)) for key, row in rows.items())
+        for oid, columns in page:
+            if columns:
+                before = model.table.get(oid.encode(), at=began, columns=columns) or {}
+                model.put([Mutation(oid.encode(), {column: before.get(column) for column in columns})])
+    while some := set(islice(roots, _PAGE)):
+        drop_tokens(model.element(ids.ROOT), ROOTS, some)

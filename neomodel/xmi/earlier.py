@@ -11,7 +11,7 @@ from hashlib import blake2b
 from typing import Any
 from urllib.parse import unquote
 
-from neomodel import ids, layout
+from neomodel import codecs, ids, layout
 from neomodel.errors import NeomodelError
 from neomodel.model import Model
 from neomodel.xmi.shapes import Shapes
@@ -113,8 +113,9 @@ class Earlier:
                     self._ids.define(f"#{row[layout.XMI_ID].decode()}", target)
                 for feature in kind.features.values():
                     if getattr(feature.value, "id", False) and feature.column in row:
-                        text = feature.codec.to_text(feature.codec.decode(row[feature.column]))
-                        self._ids.define(f"#={text}", target)
+                        value = codecs.decode_single(feature.codec, row[feature.column])
+                        if value is not None:
+                            self._ids.define(f"#={feature.codec.to_text(value)}", target)
         return self._ids
 
 

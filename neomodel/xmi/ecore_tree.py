@@ -8,12 +8,10 @@ from neomodel.errors import InvalidFile, near
 from neomodel.metamodel import ECORE
 from neomodel.xmi.ecore_schema import ATTRIBUTES, children_of, references_of
 from neomodel.xmi.notices import Notices
-from neomodel.xmi.source import XMI, XSI, Source, split
+from neomodel.xmi.source import XMI, XML, XSI, Source, split
 
 DEPTH = 100
 """How deep elements may lie in one another."""
-
-_XML = "http://www.w3.org/XML/1998/namespace"
 
 
 class File:
@@ -219,7 +217,7 @@ class _Builder:
             elif uri in (XMI, XSI):
                 continue
             elif uri not in ("", ECORE):
-                if uri != _XML:
+                if uri != XML:
                     self._say(f"the attribute {local} of {uri} is none of Ecore's; it is left out")
             elif local == "href" and node.tag in ("eClassifiers", "eSubpackages"):
                 node.href = value

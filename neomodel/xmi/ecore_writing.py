@@ -3,11 +3,11 @@
 import os
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from xml.sax.saxutils import escape
 
 from neomodel.errors import InvalidModel
 from neomodel.metamodel import ECORE, Package
+from neomodel.xmi import output
 from neomodel.xmi.ecore_kept import HREF, KIND, Packed, unkept
 from neomodel.xmi.ecore_links import segment
 from neomodel.xmi.ecore_packing import Packer
@@ -26,17 +26,12 @@ def write_ecore(packages: Package | Iterable[Package], path: str | os.PathLike[s
     has characters that XML has not. The file is there as a whole, or as it was before.
     """
     roots = [packages] if isinstance(packages, Package) else list(packages)
-    target = Path(path)
     text = "\n".join(_Writer(roots).lines()) + "\n"
     found = _NO_XML.search(text)
     if found:
         raise InvalidModel(roots[0].name, f"a text in it has the character {found[0]!a}, which XML has not")
-    part = target.with_name(f"{target.name}.part")
-    try:
-        part.write_bytes(text.encode())
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
+    with output.opened(path) as stream:
+        stream.write(text.encode())
 
 
 class _Writer:

@@ -24,7 +24,7 @@ from neomodel.model import Model
 from neomodel.packages import EPackage
 from neomodel.roots import ROOTS
 from neomodel.stores import VERSION, successor
-from neomodel.xmi.adding import Adding, erase
+from neomodel.xmi.adding import Adding, take_back
 from neomodel.xmi.completing import Amend, Completing
 from neomodel.xmi.earlier import Earlier, file_cells
 from neomodel.xmi.frames import Work
@@ -147,6 +147,7 @@ class _Importing:
         self._sources = sources
         self._progress = progress
         self._written = Spool() if add else None
+        self._began = model.table.now() if add else 0
         shapes = Shapes(model.repository.metamodel, packages)
         self.work = Work(
             model.name,
@@ -173,7 +174,7 @@ class _Importing:
         except BaseException:
             self.work.writing.close()
             if self._written is not None:
-                erase(self._model, self._written)
+                take_back(self._model, self._written, self._roots(), self._began)
             raise
         if self._adding is not None:
             self._adding.settle()
@@ -220,20 +221,23 @@ class _Importing:
             told = file_cells(path, numbered)
             while page := dict(islice(told, MANY)):
                 work.writing.put(ids.ROOT, page)
-        roots = (record[0] for record in work.roots if record[0] not in work.adopted)
         if self._adding is not None:
             work.writing.flush()
-            self._adding.list_roots(roots)
+            self._adding.list_roots(self._roots())
             return
         cells: dict[bytes, Any] = {VERSION: successor(None)}
         first = next(iter(work.roots), None)
         if first is not None:
             cells |= layout.typed(work.shapes.all[first[1]].kind.ePackage.nsURI, layout.ROOT_CLASS)
-            cells |= work.writing.held(ids.ROOT, ROOTS, roots)
+            cells |= work.writing.held(ids.ROOT, ROOTS, self._roots())
         if work.kept:
             cells[layout.ASIDE] = layout.aside(work.kept)
         if len(cells) > 1:
             work.writing.put(ids.ROOT, cells)
+
+    def _roots(self) -> Iterator[str]:
+        """The ids of those objects that nothing contains."""
+        return (record[0] for record in self.work.roots if record[0] not in self.work.adopted)
 
     def _check_adopted(self) -> None:
         """Objects of other files that are contained in some of these have to be there, and be roots."""

@@ -15,6 +15,7 @@ import attrs
 
 from neomodel import ids, layout
 from neomodel.always import known
+from neomodel.changes import assign, rearrange
 from neomodel.errors import InvalidFile, NeomodelError
 from neomodel.kinds import EClass, EFeature
 from neomodel.objects import Element
@@ -249,8 +250,9 @@ class _Reading:
         self._set(link.obj, link.feature, [*wanted, *_without(held, wanted)], link.at)
 
     def _set(self, obj: Element, feature: EFeature, value: Any, at: str) -> None:
+        """Let an object hold what the file says, also where nobody may change it later."""
         try:
-            obj.eSet(feature.name, value)
+            (rearrange if feature.many else assign)(obj, feature, value)
         except NeomodelError as exc:
             raise self._fault(at, str(exc)) from exc
 

@@ -14,13 +14,11 @@ from neomodel.xmi.earlier import MARK
 from neomodel.xmi.frames import Frame
 from neomodel.xmi.links import MISSING, token
 from neomodel.xmi.shapes import Role, Slot
-from neomodel.xmi.source import split
+from neomodel.xmi.source import XML, split
 from neomodel.xmi.spellings import ELEMENT
 
 if TYPE_CHECKING:
     from neomodel.xmi.reading import Reading
-
-_XML = "http://www.w3.org/XML/1998/namespace"
 
 
 class ValueElement:
@@ -197,7 +195,7 @@ class Capture:
         uri, local = split(name)
         if not uri:
             return local
-        if uri == _XML:
+        if uri == XML:
             return f"xml:{local}"
         if uri not in self._prefixes:
             known = [prefix for prefix, other in self._in_force.items() if other == uri and prefix]

@@ -17,7 +17,7 @@ from neomodel.xmi.fragments import Fragments, Place
 if TYPE_CHECKING:
     from neomodel.model import Model
 
-ELSEWHERE = b"@?"
+ELSEWHERE = ids.ELSEWHERE.encode()
 """What tokens begin with that lead to a file that was not imported."""
 
 

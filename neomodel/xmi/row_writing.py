@@ -22,7 +22,8 @@ _SCATTERED = 3  # cells that an extent counts for besides: each lies elsewhere, 
 
 class RowWriting:
     """Writes rows nobody else can know yet, one batch at a time in a thread of its own: what goes wrong with one is
-    told when the next one is sent. `sent` is called with each batch, `written` gets the ids."""
+    told when the next one is sent. `sent` is called with each batch; `written` gets the ids, of the row of the roots
+    with the columns."""
 
     def __init__(self, model: Model, sent: Callable[[], None], written: Spool | None = None) -> None:
         self._model = model
@@ -66,9 +67,9 @@ class RowWriting:
             self._arrive()
             self._model.writable()
             if self._written is not None:
-                for key, _, _ in self._waiting:
-                    if key != _ROOT:
-                        self._written.add((key.decode(),))
+                for key, cells, _ in self._waiting:
+                    columns = list(cells) if key == _ROOT else []
+                    self._written.add((key.decode(), columns), 1 + len(columns) // 100)
             self._under_way = self._thread.submit(self._model.table.put_many, self._waiting)
             self._waiting = []
             self._room = CELLS

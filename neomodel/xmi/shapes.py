@@ -11,10 +11,10 @@ from neomodel.kinds import EClass, EEnum, EFeature
 from neomodel.metamodel import ECORE, TypeName
 from neomodel.packages import EPackage
 from neomodel.unstored import UNSET
-from neomodel.xmi.source import XSI, split
+from neomodel.xmi.source import XML, XSI, split
+from neomodel.xmltype import EXTENDED
 
 FEATURE_MAPS = frozenset({TypeName(ECORE, "EFeatureMapEntry"), TypeName(ECORE, "EFeatureMap")})
-_EXTENDED = "http:///org/eclipse/emf/ecore/util/ExtendedMetaData"
 _MEMO = 10_000  # texts of a feature whose cells are remembered
 _XMI = ("http://www.omg.org/XMI", "http://schema.omg.org/spec/XMI", "http://www.omg.org/spec/XMI")
 
@@ -258,7 +258,7 @@ def special(name: str) -> Role | None:
         return Role.MARK if local == "nil" else Role.PASSED
     if is_xmi(uri):
         return {"id": Role.ID, "idref": Role.MARK, "type": Role.PASSED, "version": Role.PASSED}.get(local)
-    return Role.PASSED if name == "http://www.w3.org/XML/1998/namespace space" else None
+    return Role.PASSED if name == f"{XML} space" else None
 
 
 def is_xmi(uri: str) -> bool:
@@ -322,4 +322,4 @@ def _unreadable(text: str) -> bytes | None:
 
 def _extended(feature: EFeature) -> dict[str, str]:
     """What a metamodel says of a feature's form in XML."""
-    return next((dict(found.details) for found in feature.value.annotations if found.source == _EXTENDED), {})
+    return next((dict(found.details) for found in feature.value.annotations if found.source == EXTENDED), {})

@@ -1,4 +1,4 @@
-"""XML files as streams of events, read safely. The only module that parses XML.
+"""XML files as streams of events, read safely. The only module that parses files of XML.
 
 Nothing but the file itself is ever read: a document type that points elsewhere, and every declared entity, is refused,
 so a file from a stranger can neither read another file nor grow while it is read. Depth and length of a single value
@@ -25,6 +25,7 @@ LONGEST = 1 << 28
 
 XMI = "http://www.omg.org/XMI"
 XSI = "http://www.w3.org/2001/XMLSchema-instance"
+XML = "http://www.w3.org/XML/1998/namespace"
 
 _CHUNK = 1 << 16
 _DECLARED = re.compile(rb"""<\?xml[^>]*?\bencoding\s*=\s*["']([A-Za-z0-9._:-]+)["']""")

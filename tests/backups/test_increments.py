@@ -214,11 +214,13 @@ def test_folders_that_do_not_fit_are_refused(repo: Repository, tmp_path: Path) -
     filled(repo)
     filled(repo, "n")
     nm.backup(repo, tmp_path / "b", "m")
+    nm.backup(repo, tmp_path / "all")
 
     for folder, names, since, sentence in (
         ("b", ["m"], None, "this has backups already"),
         ("c", ["m"], "last", "one with a complete backup"),
         ("b", ["n"], "last", "what the folder has: m"),
+        ("all", ["n"], "last", "what the folder has: all models"),
     ):
         with pytest.raises(nm.InvalidValue, match=sentence):
             nm.backup(repo, tmp_path / folder, *names, since=since)

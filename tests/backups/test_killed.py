@@ -71,8 +71,9 @@ def test_another_backup_does_not_go_on_with_it(repo: Repository, tmp_path: Path)
     with pytest.raises(ZeroDivisionError):
         nm.backup(repo, tmp_path / "b", "m", engine=lambda *_: 1 / 0)
 
-    with pytest.raises(nm.InvalidValue, match="full backup of m that was begun"):
-        nm.backup(repo, tmp_path / "b", "n")
+    for names in (["n"], []):  # the last is that of all models
+        with pytest.raises(nm.InvalidValue, match="full backup of m that was begun"):
+            nm.backup(repo, tmp_path / "b", *names)
     assert nm.verify(tmp_path / "b").unfinished == [str(tmp_path / "b" / "00001")]
 
 

@@ -257,3 +257,20 @@ def test_a_process_uses_a_package_that_is_stored_with_or_without_its_declaration
         ]
     )  # fmt: skip
     assert [(one.label, one.size, one.count) for one in model.all(Both)] == [("a", 4, 2), ("new", 9, 0)]
+
+
+def test_a_method_may_name_what_comes_later_in_the_same_function() -> None:
+    late = nm.package("late", "http://late")
+
+    @late.define
+    class First:
+        name: str | None = None
+
+        def following(self) -> type:
+            return Second
+
+    @late.define
+    class Second:
+        name: str | None = None
+
+    assert First().following() is Second

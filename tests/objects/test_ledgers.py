@@ -9,7 +9,7 @@ import pytest
 import neomodel as nm
 from neomodel import ids
 from neomodel.repository import Repository
-from neomodel.stores import open_store
+from neomodel.stores import Mutation, open_store
 from neomodel.stores.wrappers import Counting
 from neomodel.times import LAST
 from tests.objects.sensors import Gauge, sensor_model, sensors  # noqa: F401  a fixture
@@ -204,3 +204,24 @@ def test_other_timelines_of_the_same_key_are_told_apart(model: nm.Model) -> None
             assert {key: entry.value for key, entry in found.items() if entry} == expected
             assert {k: e.value for k, e in ledger.at_many(keys, event=event, ingest=latest).items()} == expected
             assert {k: e.value for k, e in ledger.scan(ledger.bounds(), event=event, ingest=latest)} == expected
+
+
+def test_the_row_of_a_key_is_no_object_nor_is_that_of_the_roots(ledger: nm.Ledger, model: nm.Model) -> None:
+    ledger.write(nm.Fact("a", 1, "x"))
+    stored = Gauge(number="b")
+    model.roots.append(stored)
+
+    assert nm.oid(stored) in model
+    assert [oid for oid in (ledger.row("a").decode(), ids.ROOT, "", "absent") if oid in model] == []
+
+
+@pytest.mark.parametrize("cell", [b"", b"s", b"s\1", b"s\1p\5", b"o", b"o\2ab", b"?", b"!", b"!soon"])
+def test_an_entry_that_can_t_be_read_is_told_with_its_place(cell: bytes) -> None:
+    repository = nm.connect("memory:")
+    repository.register(sensors)
+    ledger = nm.Ledger(repository.create("m"), Gauge, "value")
+    row, column, _ = ledger.stored(nm.Fact("a", 5, "x"))
+    ledger.model.table.put_many([Mutation(row, {column: cell})])
+
+    with pytest.raises(nm.CorruptRow, match=r"sensors.Gauge#a of .* holds"):
+        ledger.at("a", ingest=now(ledger))

@@ -1,6 +1,7 @@
 """Classes with a natural key: the id is made from the key, so the same key is the same object."""
 
 import enum
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -36,6 +37,11 @@ class Line:
 @shop.define
 class Ledger:
     orders: list[Order] = nm.contains()
+
+
+@shop.define
+class Desk:
+    order: Order | None = nm.reference()
 
 
 @pytest.fixture
@@ -185,3 +191,20 @@ def test_an_object_without_a_value_in_its_key_is_not_stored(model: nm.Model, mis
         model.roots.append(made)
 
     assert (list(model.roots), list(model.all(Order)), made.eResource) == ([], [], None)
+
+
+def test_what_another_client_stored_is_found_though_one_of_its_key_waits_here(
+    repo: Repository, model: nm.Model, url: str, connect: Callable[[str], Repository]
+) -> None:
+    mine = order(1, note="mine")
+    desk = Desk()
+    model.roots.append(desk)
+    desk.order = mine  # it has its id now, and is not stored
+    connect(url).open("orders").roots.append(order(1, note="theirs"))
+
+    (found,) = model.find(Order, region=Region.NORTH, number=1)
+
+    assert (found.note, mine.note) == ("theirs", "mine")
+    assert list(model.all(Order)) == [found]
+    model.roots.append(mine)
+    assert found.note == mine.note == "mine"

@@ -1,5 +1,8 @@
 """What is kept in memory of many objects: rows that share what they have alike, and references that don't pile up."""
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from neomodel import layout
@@ -119,3 +122,17 @@ def test_an_object_is_found_by_its_id_whatever_form_that_has(form: str) -> None:
     for number in range(6000):
         live.put(f"x{number}", Book())
     assert len(live.references()) <= 1000 + 1
+
+
+def test_rows_that_threads_make_at_once_are_not_taken_for_one_another() -> None:
+    def made(number: int) -> list[bool]:
+        rows = [{b"p:%d-%d" % (number, at): b"%d" % number, b"t:eclass": b"C%d" % number} for at in range(200)]
+        return [expanded(compact(pack(row), layout.ALIKE, b"\xff")).cells() == row for row in rows]
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as threads:
+            assert all(map(all, threads.map(made, range(8))))
+    finally:
+        sys.setswitchinterval(before)

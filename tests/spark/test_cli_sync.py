@@ -79,6 +79,9 @@ def test_a_queue_is_brought_in_and_what_was_bad_is_mended(
     mended = [json.loads(line) for line in out.read_text().splitlines()]
     assert mended[1]["hex"] == "ff"
     mended[0]["message"] += "}"
+    out.write_bytes(b'{"queue": "\xff"}')
+    assert main(["elsa", "dead-letters", "crm", "--with", str(out)]) == 2
+    assert "bad.jsonl, line 1: expected an object with queue" in capsys.readouterr().err
     out.write_text(json.dumps(mended[0]))
     assert run("elsa", "dead-letters", "crm", "--with", str(out)) == "1 dead letters applied, 0 still can't be\n"
     assert run("elsa", "get", "crm", "bad") == "x\n"

@@ -56,6 +56,14 @@ def test_a_file_where_the_folder_should_be_is_refused_and_left_alone(tmp_path: P
     assert place.read_text() == "precious"
 
 
+def test_a_file_above_the_folder_is_refused_and_left_alone(tmp_path: Path) -> None:
+    place = tmp_path / "models.db"
+    place.write_text("precious")
+
+    assert "Not a directory" in sentence(InvalidStore, f"lmdb:{place}/inside")
+    assert place.read_text() == "precious"
+
+
 def test_a_store_that_is_not_there_is_not_made_by_who_only_looks(tmp_path: Path) -> None:
     place = tmp_path / "models.db"
 

@@ -8,9 +8,11 @@ import neomodel as nm
 from neomodel import layout
 from neomodel.cli import main
 from neomodel.errors import InvalidFile
+from neomodel.stores import VERSION
 from tests.objects.crashing import Crash, Crashing
 from tests.objects.library import library
 from tests.xmi.files import new_repository, rows, told, written
+from tests.xmi.garden import garden
 
 ONE = """<l:Library NS name="one"><shelves name="s"><books name="a" xmi:id="_a"><authors href="two.xmi#/"/>
 <related href="two.xmi#//@written.0"/><related href="three.xmi#_t"/><sequel href="sub/three.xmi#_t"/></books>
@@ -75,6 +77,23 @@ def test_what_waits_goes_on_to_until_its_own_file_comes(tmp_path: Path) -> None:
     assert [one.name for one in book.eContainer().books] == ["a", "t"]
 
 
+@pytest.mark.parametrize("times", [3, 300])
+def test_what_waits_several_times_in_one_list_is_there_as_often(times: int, tmp_path: Path) -> None:
+    repository = nm.connect("memory:")
+    head = 'xmlns:g="http://garden" xmlns:xmi="http://www.omg.org/XMI" xmi:version="2.0"'
+    near, far = tmp_path / "near.xmi", tmp_path / "far.xmi"
+    waiting = '<neighbours href="far.xmi#/"/>' * times
+    near.write_text(f"<g:Plant {head}>{waiting}</g:Plant>")
+    far.write_text(f'<g:Plant {head} name="far"/>')
+
+    repository.import_xmi(near, model="m", metamodel=[garden])
+    repository.import_xmi(far, model="m", add=True)
+
+    model = repository.open("m")
+    assert [plant.name for plant in model.roots[0].neighbours] == ["far"] * times
+    assert nm.check(model).findings == ()
+
+
 def test_a_long_list_that_waits(tmp_path: Path) -> None:
     related = "".join(f'<related href="far.xmi#//@books.{n}"/>' for n in range(600))
     near = written(tmp_path / "near.xmi", f'<l:Book NS name="near">{related}</l:Book>')
@@ -84,17 +103,70 @@ def test_a_long_list_that_waits(tmp_path: Path) -> None:
     assert [book.name for book in model.roots[0].related] == [str(n) for n in range(600)]
 
 
-def test_an_addition_that_fails_leaves_the_model_as_it_was(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "body",
+    [
+        TWO.replace("</l:Person>", '<lent href="#_nothing"/></l:Person>'),
+        '<l:Book NS name="b"><original href="#_nothing"/></l:Book>',  # found when its place is among the roots already
+        '<l:Book NS name="b"><original href="#_nothing"/><related href="five.xmi#/"/></l:Book>',
+    ],
+)
+def test_an_addition_that_fails_leaves_the_model_as_it_was(body: str, tmp_path: Path) -> None:
     one, two, _ = files(tmp_path)
     repository = new_repository()
     repository.import_xmi(one, model="m")
-    before, told_before = rows(repository.open("m")), told(repository.open("m"))
-    two.write_text(two.read_text().replace("</l:Person>", '<lent href="#_nothing"/></l:Person>'))
+    before, told_before = _but_versions(repository.open("m")), told(repository.open("m"))
+    written(two, body)
 
     with pytest.raises(InvalidFile, match="'_nothing', which is not there"):
         repository.import_xmi(two, model="m", add=True)
-    assert (rows(repository.open("m")), told(repository.open("m"))) == (before, told_before)
+    assert (_but_versions(repository.open("m")), told(repository.open("m"))) == (before, told_before)
     assert nm.check(repository.open("m")).findings == ()
+
+
+def _but_versions(model: nm.Model) -> dict[str, dict[bytes, object]]:
+    """All rows; but how often those were written to is no matter."""
+    found = rows(model).items()
+    return {path: {column: cell for column, cell in row.items() if column != VERSION} for path, row in found}
+
+
+def test_a_file_that_could_not_be_added_is_waited_for_and_one_that_was_added_before_stays_known(tmp_path: Path) -> None:
+    repository = new_repository()
+    known = written(tmp_path / "known.xmi", '<l:Book NS name="k"/>')
+    repository.import_xmi(known, model="m")
+    for path in (known, tmp_path / "new.xmi"):
+        broken = written(path, '<l:Book NS name="b"><original href="#_nothing"/></l:Book>')
+        with pytest.raises(InvalidFile, match="'_nothing', which is not there"):
+            repository.import_xmi(broken, model="m", add=True)
+
+    both = '<l:Book NS name="c"><related href="known.xmi#/"/><related href="new.xmi#/"/></l:Book>'
+    done = repository.import_xmi(written(tmp_path / "c.xmi", both), model="m", add=True)
+
+    assert [notice.text.partition(" ")[0] for notice in done.notices] == ["new.xmi"]
+    (k, c) = repository.open("m").roots
+    assert c.related[0] is k
+
+
+def test_an_id_that_is_null_is_no_id(tmp_path: Path) -> None:
+    numbered = nm.package("numbered", "http://numbered")
+
+    @numbered.define
+    class Part:
+        number: int | None = nm.attribute(id=True, type="EIntegerObject", unsettable=True)
+        parts: list["Part"] = nm.contains()
+        other: "Part | None" = nm.reference()
+
+    repository = nm.connect("memory:")
+    head = 'xmlns:n="http://numbered" xmlns:xmi="http://www.omg.org/XMI" xmi:version="2.0"'
+    nil = '<number xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:nil="true"/>'
+    (tmp_path / "a.xmi").write_text(f'<n:Part {head}>{nil}<parts number="5"/></n:Part>')
+    (tmp_path / "b.xmi").write_text(f'<n:Part {head}><other href="a.xmi#5"/></n:Part>')
+
+    repository.import_xmi(tmp_path / "a.xmi", model="m", metamodel=[numbered])
+    repository.import_xmi(tmp_path / "b.xmi", model="m", add=True)
+
+    first, second = repository.open("m").roots
+    assert second.other is first.parts[0]
 
 
 def test_there_has_to_be_a_model_to_add_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,6 +34,25 @@ def test_what_fails_late_leaves_nothing(tmp_path: Path) -> None:
     assert "m" not in repository.store.tables()
     with pytest.raises(nm.ModelNotFound):
         repository.open("m")
+
+
+def test_who_comes_second_to_an_import_that_has_ended_by_then_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    repository = new_repository()
+    table = type(repository.imports._table)
+    swap = table.swap
+
+    def overtaken(self: Any, *arguments: Any) -> bool:
+        monkeypatch.setattr(table, "swap", swap)
+        with repository.importing("m"):
+            pass
+        repository.drop("m")
+        return swap(self, *arguments)
+
+    with nm.batch(repository) as opened:
+        monkeypatch.setattr(table, "swap", overtaken)
+        repository.imports.begin("m", opened)
+
+    assert repository.imports.names() == ["m"]
 
 
 def test_an_interrupt_leaves_nothing(tmp_path: Path) -> None:

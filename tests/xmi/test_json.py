@@ -14,6 +14,7 @@ from pyecore.resources.json import JsonResource
 import neomodel as nm
 from neomodel.errors import InvalidFile, NotWritable
 from neomodel.metamodel import Class, Package
+from tests.objects.library import Book, library
 from tests.xmi.garden import Bed, Garden, Gate, Label, Light, Plant, Tree, garden
 from tests.xmi.pyecore_peer import Peer, content_of, content_of_peer
 from tests.xmi.random_models import Filled, fill, filled
@@ -166,6 +167,18 @@ def test_an_id_comes_back(repo: nm.Repository, model: nm.Model, tmp_path: Path) 
     repo.open("again").export_json(tmp_path / "again.json")
 
     assert (tmp_path / "again.json").read_text() == (tmp_path / "m.json").read_text()
+
+
+def test_what_nobody_may_change_comes_back(repo: nm.Repository, model: nm.Model, tmp_path: Path) -> None:
+    repo.register(library)
+    made = Book(name="a", isbn="1-2", frozen=["x", "y"])
+    model.roots.append(made)
+    model.export_json(tmp_path / "m.json")
+
+    repo.import_json(tmp_path / "m.json", model="again")
+
+    (again,) = repo.open("again").roots
+    assert (again.isbn, list(again.frozen)) == ("1-2", ["x", "y"])
 
 
 def test_a_reference_by_an_attribute_that_is_an_id_is_followed(repo: nm.Repository, tmp_path: Path) -> None:
