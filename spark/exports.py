@@ -1,10 +1,10 @@
 """Systems that only have state: two exports of one are compared, and what changed between them becomes operations.
 
-An export is a DataFrame with the columns of a key; what the others hold is the record's value, a JSON object by column,
-without those that are null. The comparison is a full join by key, in Spark: a key that is new or has another value is
-inserted, one that is gone is deleted, all at the time of the later export. Operations go into the system as messages
-that were given a sequence, that time: so the same comparison done again changes nothing, and comparisons that are done
-in another order leave what the latest export says.
+An export is a DataFrame with the columns of a key; the record's value is a JSON object of all columns but those that
+are null, with times in UTC, to the microsecond. The comparison is a full join by key, in Spark: a key that is new or
+has another value is inserted, one that is gone is deleted, all at the time of the later export. Operations go into the
+system as messages that were given a sequence, that time: so the same comparison done again changes nothing, and
+comparisons that are done in another order leave what the latest export says.
 """
 
 from collections.abc import Sequence
@@ -22,6 +22,9 @@ from spark.synchronizing import Batch, Target, reason_of, synchronize_frame
 
 _KEY, _BEFORE, _AFTER = "_key", "_before", "_after"
 _SHOWN = 60  # characters of a key, as the place of its message
+_TIME = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
+_WRITTEN = {"timestampFormat": f"{_TIME}XXX", "timestampNTZFormat": _TIME, "timeZone": "UTC"}
+"""Or Spark would leave out what is less than a millisecond, and write times as this session's place has them."""
 
 
 def read_export(session: SparkSession, path: str) -> DataFrame:
@@ -77,9 +80,14 @@ def _quoted(text: Column) -> Column:
 def _records(frame: DataFrame, key: Sequence[str], name: str) -> DataFrame:
     """Key and value of each row, as texts."""
     columns = [f.col(_named(column)).cast("string") for column in key]
-    text = columns[0] if len(key) == 1 else f.to_json(f.struct(*(f.col(_named(column)) for column in sorted(key))))
-    value = f.to_json(f.struct(*(f.col(_named(column)) for column in sorted(frame.columns))))
+    text = columns[0] if len(key) == 1 else _object(key)
+    value = _object(frame.columns)
     return frame.select(text.alias(_KEY), value.alias(name))
+
+
+def _object(columns: Sequence[str]) -> Column:
+    """What columns hold, as a JSON object."""
+    return f.to_json(f.struct(*(f.col(_named(column)) for column in sorted(columns))), _WRITTEN)
 
 
 def _named(column: str) -> str:
