@@ -13,7 +13,7 @@ import neomodel as nm
 from metamodels.anna import conditions
 from metamodels.anna.operations import Operation, operation
 from metamodels.anna.records import ManualAction, compound, parts_of
-from metamodels.anna.types import key_text
+from metamodels.anna.types import written
 from metamodels.elsa.versions import event_time
 from neomodel.times import LAST, Time, micros
 
@@ -217,7 +217,7 @@ def retracted(actions: Iterable[Action]) -> set[str]:
 
 
 def _row(given: Any) -> tuple[str, ...]:
-    parts = tuple(map(key_text, given if isinstance(given, tuple | list) else (given,)))
+    parts = tuple(map(written, given if isinstance(given, tuple | list) else (given,)))
     if not parts:
         raise nm.InvalidValue("the key of a row", given, "text, or a tuple with a text for each column of it")
     for part in parts:
