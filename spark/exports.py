@@ -17,6 +17,7 @@ from pyspark.sql import functions as f
 
 from neomodel.errors import InvalidFile, InvalidValue, SyncFailed
 from neomodel.times import Time, micros
+from spark.names import quoted
 from spark.queues import QUEUED
 from spark.synchronizing import Batch, Target, reason_of, synchronize_frame
 
@@ -61,7 +62,7 @@ def differences(before: DataFrame | None, after: DataFrame, key: Sequence[str], 
 
 def _message(time: int) -> list[Column]:
     """A message in the plain format; the value is JSON already, and is put in as it is."""
-    head = f.concat(f.lit('{"key":'), _quoted(f.col(_KEY)), f.lit(f',"event":{time},"sequence":{time},"operation":"'))
+    head = f.concat(f.lit('{"key":'), _as_json(f.col(_KEY)), f.lit(f',"event":{time},"sequence":{time},"operation":"'))
     insertion = f.concat(f.lit('insert","value":'), f.col(_AFTER), f.lit("}"))
     text = f.concat(head, f.when(f.col(_AFTER).isNull(), f.lit('delete"}')).otherwise(insertion))
     names = (field.name for field in QUEUED.fields)
@@ -72,14 +73,14 @@ def _message(time: int) -> list[Column]:
     return [value.alias(name) for name, value in zip(names, values, strict=True)]
 
 
-def _quoted(text: Column) -> Column:
+def _as_json(text: Column) -> Column:
     """A text as JSON has it."""
     return f.regexp_extract(f.to_json(f.struct(text.alias("k"))), r'(?s)^\{"k":(.*)\}$', 1)
 
 
 def _records(frame: DataFrame, key: Sequence[str], name: str) -> DataFrame:
     """Key and value of each row, as texts."""
-    columns = [f.col(_named(column)).cast("string") for column in key]
+    columns = [f.col(quoted(column)).cast("string") for column in key]
     text = columns[0] if len(key) == 1 else _object(key)
     value = _object(frame.columns)
     return frame.select(text.alias(_KEY), value.alias(name))
@@ -87,11 +88,7 @@ def _records(frame: DataFrame, key: Sequence[str], name: str) -> DataFrame:
 
 def _object(columns: Sequence[str]) -> Column:
     """What columns hold, as a JSON object."""
-    return f.to_json(f.struct(*(f.col(_named(column)) for column in sorted(columns))), _WRITTEN)
-
-
-def _named(column: str) -> str:
-    return f"`{column.replace('`', '``')}`"
+    return f.to_json(f.struct(*(f.col(quoted(column)) for column in sorted(columns))), _WRITTEN)
 
 
 def _check(frame: DataFrame, key: Sequence[str]) -> None:
@@ -99,10 +96,10 @@ def _check(frame: DataFrame, key: Sequence[str]) -> None:
     missing = [column for column in key if column not in frame.columns]
     if not key or missing:
         raise InvalidValue("the key of an export", list(key), f"some of its columns: {', '.join(frame.columns)}")
-    null = reduce(lambda one, other: one | other, (f.col(_named(column)).isNull() for column in key))
+    null = reduce(lambda one, other: one | other, (f.col(quoted(column)).isNull() for column in key))
     for row in frame.where(null).limit(1).collect():
         raise InvalidValue(f"the key of a row of an export, {row.asDict()}", None, "one that is not null")
-    grouped = frame.groupBy(*(_named(column) for column in key)).count().where("count > 1").limit(1).collect()
+    grouped = frame.groupBy(*(quoted(column) for column in key)).count().where("count > 1").limit(1).collect()
     for row in grouped:
         found = {column: row[column] for column in key}
         raise InvalidValue("a key of an export", found, f"one that is there once, not {row['count']} times")
