@@ -21,7 +21,8 @@ from metamodels.anna.applying import Key, Ready
 from metamodels.anna.conditions import Node
 from metamodels.anna.conditions.templates import Shape
 from metamodels.anna.types import Types, written
-from spark.conditions import compiled, quoted, spark_type
+from spark.conditions import compiled, spark_type
+from spark.names import quoted
 
 MARKS = "anna_outcomes"
 """The column that has what was tried on a row."""

@@ -16,6 +16,7 @@ from metamodels.anna.run_records import FailingCell
 from neomodel.errors import InvalidValue, near
 from spark.conditions import column as computed
 from spark.conditions import failed, types_of
+from spark.names import quoted
 
 MOST = 1000
 """Rows that fail a check that are told."""
@@ -99,17 +100,17 @@ def _looked_up(frame: DataFrame, rule: Refers, table: DataFrame, there: str) -> 
     for column in rule.others:
         _column(rule, table, column)
     names = [f"{there}_{at}" for at in range(len(rule.others))]
-    known = table.select(*(f.col(_quoted(one)).alias(name) for one, name in zip(rule.others, names, strict=True)))
+    known = table.select(*(f.col(quoted(one)).alias(name) for one, name in zip(rule.others, names, strict=True)))
     known = known.distinct().withColumn(there, f.lit(True))
     pairs = zip(rule.columns, names, strict=True)
-    same = reduce(lambda one, other: one & other, (f.col(_quoted(own)) == f.col(name) for own, name in pairs))
+    same = reduce(lambda one, other: one & other, (f.col(quoted(own)) == f.col(name) for own, name in pairs))
     return frame.join(known, same, "left").drop(*names)
 
 
 def _told(marked: DataFrame, columns: Sequence[str], key: Sequence[str], rules: Sequence[Rule]) -> dict[int, Found]:
     """What was marked, by the number of the rule. One job."""
     failing = marked.where(f.size(_MARKS) > 0).select(
-        f.explode(_MARKS).alias(_NUMBER), f.struct(*map(_quoted, columns)).alias(_ROW)
+        f.explode(_MARKS).alias(_NUMBER), f.struct(*map(quoted, columns)).alias(_ROW)
     )
     window = Window.partitionBy(_NUMBER)
     first = f.row_number().over(window.orderBy(*(f.col(_ROW)[one] for one in key)))
@@ -172,12 +173,8 @@ def reported(rule: Rule, cases: Any) -> Found:
 def _column(rule: Rule, frame: DataFrame, name: str) -> Column:
     if name not in frame.columns:
         raise InvalidValue(f"a column of check {rule.name!r}", name, f"one that there is{near(name, frame.columns)}")
-    return f.col(_quoted(name))
+    return f.col(quoted(name))
 
 
 def _all_there(columns: Sequence[str]) -> Column:
-    return reduce(lambda one, other: one & other, (f.col(_quoted(column)).isNotNull() for column in columns))
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
+    return reduce(lambda one, other: one & other, (f.col(quoted(column)).isNotNull() for column in columns))

@@ -17,6 +17,7 @@ from pyspark.sql import types as T  # noqa: N812
 from metamodels.anna import types
 from metamodels.anna.conditions import Condition, Node, evaluating
 from metamodels.anna.types import DOUBLE, Type, written
+from spark.names import quoted
 
 
 class Computed(NamedTuple):
@@ -78,11 +79,6 @@ _TYPES: dict[str, T.DataType] = {
     "date": T.DateType(),
     "timestamp": T.TimestampType(),
 }
-
-
-def quoted(name: str) -> str:
-    """The name of a column, as Spark takes it for no more than a name."""
-    return "`" + name.replace("`", "``") + "`"
 
 
 def _named(name: str) -> Column:

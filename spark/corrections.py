@@ -46,7 +46,8 @@ from spark.cell_changes import (
     arrow,
     sent,
 )
-from spark.conditions import quoted, types_of
+from spark.conditions import types_of
+from spark.names import quoted
 
 MOST_SHAPES = 100
 """Of preconditions, in one plan."""

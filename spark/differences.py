@@ -16,6 +16,7 @@ from metamodels.anna.processes import Process, System
 from metamodels.anna.run_records import Run, Step
 from spark import sources
 from spark.checks import plain
+from spark.names import quoted
 
 LIMIT = 10_000
 """Changed rows of each step and each source that are looked at; of more only the number is told."""
@@ -82,11 +83,12 @@ class Comparison:
         told = [attrs.evolve(row, causes=(Cause(d.RECORD, f"{inside} {row.row}", _told(row)),)) for row in rows]
         return Changes(name, told, key, frames[0].columns)
 
-    def inputs(self, step: str) -> list[str]:
-        return [name for name in self._process.get(step).inputs if name in self._process.sources]
+    def is_source(self, name: str) -> bool:
+        return name in self._process.sources
 
     def renamed(self, step: str, name: str) -> dict[str, str]:
-        return self._process.get(step).origin.get(name, {})
+        """As the step says now; a step that the process has no more says nothing."""
+        return self._process.get(step).origin.get(name, {}) if step in self._process else {}
 
 
 class _Causes:
@@ -96,9 +98,10 @@ class _Causes:
         self, comparison: Comparison, first: Run, second: Run, before: Step, after: Step, known: dict[str, Changes]
     ) -> None:
         self._key = after.key_columns
-        self._renamed = {name: comparison.renamed(after.step, name) for name in json.loads(after.inputs)}
-        self._inputs = [known[name] for name in json.loads(after.inputs) if name in known]
-        self._inputs += [comparison.source(name, first, second) for name in comparison.inputs(after.step)]
+        names = json.loads(after.inputs)
+        self._renamed = {name: comparison.renamed(after.step, name) for name in names}
+        self._inputs = [known[name] for name in names if name in known]
+        self._inputs += [comparison.source(name, first, second) for name in names if comparison.is_source(name)]
         self._actions = _of_actions(before, after)
         self._code = []
         if before.code != after.code:
@@ -137,11 +140,10 @@ def changes(
     before: DataFrame, after: DataFrame, key: Sequence[str], limit: int
 ) -> tuple[dict[str, int], list[RowChange]]:
     """How many rows two frames have differently, by kind, and the first of them in the order of their keys."""
-    ones = [
-        frame.select(*(f.col(f"`{name}`").alias(f"_key{at}") for at, name in enumerate(key)), f.struct("*").alias(side))
-        for frame, side in ((before, _BEFORE), (after, _AFTER))
-    ]
     keys = [f"_key{at}" for at in range(len(key))]
+    named = [f.col(quoted(name)).alias(alias) for name, alias in zip(key, keys, strict=True)]
+    pairs = ((before, _BEFORE), (after, _AFTER))
+    ones = [frame.select(*named, f.struct("*").alias(side)) for frame, side in pairs]
     joined = ones[0].join(ones[1], keys, "full_outer").where(~f.col(_BEFORE).eqNullSafe(f.col(_AFTER)))
     kind = (
         f.when(f.col(_BEFORE).isNull(), d.ADDED).when(f.col(_AFTER).isNull(), d.REMOVED).otherwise(d.CHANGED)

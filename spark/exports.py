@@ -1,10 +1,10 @@
 """Systems that only have state: two exports of one are compared, and what changed between them becomes operations.
 
-An export is a DataFrame with the columns of a key; what the others hold is the record's value, a JSON object by column,
-without those that are null. The comparison is a full join by key, in Spark: a key that is new or has another value is
-inserted, one that is gone is deleted, all at the time of the later export. Operations go into the system as messages
-that were given a sequence, that time: so the same comparison done again changes nothing, and comparisons that are done
-in another order leave what the latest export says.
+An export is a DataFrame with the columns of a key; the record's value is a JSON object of all columns but those that
+are null, with times in UTC, to the microsecond. The comparison is a full join by key, in Spark: a key that is new or
+has another value is inserted, one that is gone is deleted, all at the time of the later export. Operations go into the
+system as messages that were given a sequence, that time: so the same comparison done again changes nothing, and
+comparisons that are done in another order leave what the latest export says.
 """
 
 from collections.abc import Sequence
@@ -17,11 +17,15 @@ from pyspark.sql import functions as f
 
 from neomodel.errors import InvalidFile, InvalidValue, SyncFailed
 from neomodel.times import Time, micros
+from spark.names import quoted
 from spark.queues import QUEUED
 from spark.synchronizing import Batch, Target, reason_of, synchronize_frame
 
 _KEY, _BEFORE, _AFTER = "_key", "_before", "_after"
 _SHOWN = 60  # characters of a key, as the place of its message
+_TIME = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
+_WRITTEN = {"timestampFormat": f"{_TIME}XXX", "timestampNTZFormat": _TIME, "timeZone": "UTC"}
+"""Or Spark would leave out what is less than a millisecond, and write times as this session's place has them."""
 
 
 def read_export(session: SparkSession, path: str) -> DataFrame:
@@ -58,7 +62,7 @@ def differences(before: DataFrame | None, after: DataFrame, key: Sequence[str], 
 
 def _message(time: int) -> list[Column]:
     """A message in the plain format; the value is JSON already, and is put in as it is."""
-    head = f.concat(f.lit('{"key":'), _quoted(f.col(_KEY)), f.lit(f',"event":{time},"sequence":{time},"operation":"'))
+    head = f.concat(f.lit('{"key":'), _as_json(f.col(_KEY)), f.lit(f',"event":{time},"sequence":{time},"operation":"'))
     insertion = f.concat(f.lit('insert","value":'), f.col(_AFTER), f.lit("}"))
     text = f.concat(head, f.when(f.col(_AFTER).isNull(), f.lit('delete"}')).otherwise(insertion))
     names = (field.name for field in QUEUED.fields)
@@ -69,21 +73,22 @@ def _message(time: int) -> list[Column]:
     return [value.alias(name) for name, value in zip(names, values, strict=True)]
 
 
-def _quoted(text: Column) -> Column:
+def _as_json(text: Column) -> Column:
     """A text as JSON has it."""
     return f.regexp_extract(f.to_json(f.struct(text.alias("k"))), r'(?s)^\{"k":(.*)\}$', 1)
 
 
 def _records(frame: DataFrame, key: Sequence[str], name: str) -> DataFrame:
     """Key and value of each row, as texts."""
-    columns = [f.col(_named(column)).cast("string") for column in key]
-    text = columns[0] if len(key) == 1 else f.to_json(f.struct(*(f.col(_named(column)) for column in sorted(key))))
-    value = f.to_json(f.struct(*(f.col(_named(column)) for column in sorted(frame.columns))))
+    columns = [f.col(quoted(column)).cast("string") for column in key]
+    text = columns[0] if len(key) == 1 else _object(key)
+    value = _object(frame.columns)
     return frame.select(text.alias(_KEY), value.alias(name))
 
 
-def _named(column: str) -> str:
-    return f"`{column.replace('`', '``')}`"
+def _object(columns: Sequence[str]) -> Column:
+    """What columns hold, as a JSON object."""
+    return f.to_json(f.struct(*(f.col(quoted(column)) for column in sorted(columns))), _WRITTEN)
 
 
 def _check(frame: DataFrame, key: Sequence[str]) -> None:
@@ -91,10 +96,10 @@ def _check(frame: DataFrame, key: Sequence[str]) -> None:
     missing = [column for column in key if column not in frame.columns]
     if not key or missing:
         raise InvalidValue("the key of an export", list(key), f"some of its columns: {', '.join(frame.columns)}")
-    null = reduce(lambda one, other: one | other, (f.col(_named(column)).isNull() for column in key))
+    null = reduce(lambda one, other: one | other, (f.col(quoted(column)).isNull() for column in key))
     for row in frame.where(null).limit(1).collect():
         raise InvalidValue(f"the key of a row of an export, {row.asDict()}", None, "one that is not null")
-    grouped = frame.groupBy(*(_named(column) for column in key)).count().where("count > 1").limit(1).collect()
+    grouped = frame.groupBy(*(quoted(column) for column in key)).count().where("count > 1").limit(1).collect()
     for row in grouped:
         found = {column: row[column] for column in key}
         raise InvalidValue("a key of an export", found, f"one that is there once, not {row['count']} times")

@@ -109,6 +109,8 @@ def _passed(one: Any, arrays: dict[str, pa.Array]) -> pa.Array:
 def _tested(one: Any, values: pa.Array) -> pa.Array:
     if isinstance(one, ds.In):
         wanted = [value for value in one.value if value is not None]
+        if pa.types.is_floating(values.type) and 0.0 in wanted:
+            wanted += [0.0, -0.0]  # which are the same to Spark, and not to what Arrow looks up
         return pc.is_in(values, value_set=pa.array(wanted, values.type))
     if type(one) in _MATCHED:
         return _MATCHED[type(one)](values, one.value)

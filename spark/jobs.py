@@ -87,6 +87,13 @@ class Jobs:
         row = self._row(token)
         return _loaded(token.encode(), row) if _JOB in row else None
 
+    def load(self, job: Job) -> Job:
+        """The job as it is on record by now; `JobEnded` if it is not. One read."""
+        found = self.get(job.token)
+        if found is None:
+            raise self._ended(job, "has ended")
+        return found
+
     def end(self, token: str) -> None:
         """It is complete, or nothing is left of it. A read and a write."""
         row = self._row(token)
@@ -115,9 +122,7 @@ class Jobs:
         with self.writing(job):
             self._note(job, column, _BEGUN)
             try:
-                others = self._live_row(
-                    job
-                )  # once more: who undoes it now sees the note, and who did before is seen here
+                others = self._live_row(job)  # again: who undoes it now sees the note, who did before is seen here
                 yield any(one.startswith(_TASK + b"%d." % partition) and one != column for one in others)
             finally:
                 self._note(job, column, _DONE)
@@ -165,9 +170,11 @@ class Jobs:
     def _live_row(self, job: Job) -> Row:
         row = self._row(job.token)
         if _JOB not in row or _UNDO in row:
-            state = "is being undone" if _UNDO in row else "has ended"
-            raise JobEnded(job.token, job.model, self._repository.store.url, state)
+            raise self._ended(job, "is being undone" if _UNDO in row else "has ended")
         return row
+
+    def _ended(self, job: Job, state: str) -> JobEnded:
+        return JobEnded(job.token, job.model, self._repository.store.url, state)
 
     def _note(self, job: Job, column: bytes, value: bytes) -> None:
         self._table.put_many([Mutation(job.token.encode(), {column: value})])

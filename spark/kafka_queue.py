@@ -54,6 +54,9 @@ class KafkaSource(DataSource):
         for name in ("bootstrap", "topic", "log"):
             if not given.get(name):
                 raise InvalidValue(f"option {name}", given.get(name), "host:port, the topic's name, and a folder")
+        for name in ("messages", "patience"):
+            if given.get(name) and not _is_number(given[name], whole=name == "messages"):
+                raise InvalidValue(f"option {name}", given[name], "a number above 0")
         return QUEUED
 
     def streamReader(self, schema: StructType) -> "KafkaReader":  # noqa: ARG002, N802  Spark's name
@@ -85,7 +88,7 @@ class KafkaReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             "log_level": "0",
             **own,
         }
-        self._last: dict[str, int] | None = None
+        self._last: dict[str, tuple[int, int]] | None = None
         self._consumer: Any = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -98,18 +101,19 @@ class KafkaReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
         """A broker that does not answer is one that has nothing new, for now: that is put down."""
         try:
-            last = self._last or self._ends()
+            last = self._last or self._bounds()
         except KafkaException as exc:
             self._put_down(exc.args[0].str())
             return start
         most = 2**62 if isinstance(limit, ReadAllAvailable) else self._most
         share = max(1, most // max(1, len(last)))
-        found = {number: min(end, start.get(number, 0) + share) for number, end in last.items()}
-        write_state(self._log, {"left": sum(last.values()) - sum(found.values()), "unit": "messages"})
+        found = {number: min(end, start.get(number, low) + share) for number, (low, end) in last.items()}
+        left = sum(end - found[number] for number, (_, end) in last.items())
+        write_state(self._log, {"left": left, "unit": "messages"})
         return found
 
-    def _ends(self) -> dict[str, int]:
-        """Where each partition ends; its messages before that are all there."""
+    def _bounds(self) -> dict[str, tuple[int, int]]:
+        """Of each partition the first offset that is kept, and where it ends; messages before that are all there."""
         if self._consumer is None:
             self._consumer = Consumer(self._settings)
         topic = self._consumer.list_topics(self._topic, timeout=_ANSWER).topics[self._topic]
@@ -120,7 +124,7 @@ class KafkaReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         found = {}
         for number in sorted(topic.partitions):
             partition = TopicPartition(self._topic, number)
-            found[str(number)] = self._consumer.get_watermark_offsets(partition, timeout=_ANSWER)[1]
+            found[str(number)] = self._consumer.get_watermark_offsets(partition, timeout=_ANSWER)
         return found
 
     def _put_down(self, why: str) -> None:
@@ -137,7 +141,7 @@ class KafkaReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
         """What is there in this moment is all there is."""
         try:
-            self._last = self._ends()
+            self._last = self._bounds()
         except KafkaException as exc:
             raise StoreUnavailable("reading offsets", self._where(), exc.args[0].str()) from exc
 
@@ -211,6 +215,7 @@ class KafkaReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 if time.monotonic() > deadline:
                     raise StoreUnavailable("reading", self._where(), exc.args[0].str()) from exc
                 self._put_down(exc.args[0].str())
+                time.sleep(_POLL)  # some are told at once
                 continue
             if low > stretch.start > 0:
                 expected = f"kept until they are read; those up to {low} are gone, read the topic with a new checkpoint"
@@ -218,6 +223,13 @@ class KafkaReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                     f"the messages of {self._topic}/{stretch.number}", f"from {stretch.start} on", expected
                 )
             return low, high
+
+
+def _is_number(text: str, *, whole: bool) -> bool:
+    try:
+        return (int(text) if whole else float(text)) > 0
+    except ValueError:
+        return False
 
 
 def _batch(queue: str, rows: list[tuple[str, bytes | None, bytes | None]]) -> pa.RecordBatch:

@@ -26,6 +26,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from metamodels.anna.keys import key_text
 from neomodel.errors import InvalidValue
 from spark.content import combined, content_of, hashed
+from spark.names import quoted
 from spark.sentences import one_sentence
 
 T = TypeVar("T")
@@ -53,10 +54,9 @@ KEYS = (
     t.DateType,
     t.TimestampType,
     t.DecimalType,
-    t.BinaryType,
 )
-"""Types that key columns may have."""
-PLAIN = (*KEYS, t.FloatType, t.DoubleType)
+"""Types that key columns may have: those that actions can name rows by."""
+PLAIN = (*KEYS, t.BinaryType, t.FloatType, t.DoubleType)
 
 
 @attrs.frozen
@@ -80,15 +80,16 @@ def write(
     are replaced one by one, by the same ones if the rows are the same; others are removed at the end. `aside` is called
     with the frame, computed once for all; what it returns is returned. `InvalidValue` if a key is null or twice."""
     folder.mkdir(parents=True, exist_ok=True)
-    ordered = frame.sort(*key).persist(StorageLevel.MEMORY_AND_DISK)
+    columns = [*map(quoted, schema.names)]
+    ordered = frame.sort(*map(quoted, key)).persist(StorageLevel.MEMORY_AND_DISK)
     try:
         counts = {row[0]: row[1] for row in ordered.groupBy(f.spark_partition_id()).count().collect()}
         total = sum(counts.values())
         writer = FileWriter(str(folder), block, list(key), _indexed(schema))
         if total <= block:
-            written = [writer.put(_placed(ordered.select(*schema.names).toArrow()))]
+            written = [writer.put(_placed(ordered.select(*columns).toArrow()))]
         else:
-            written = _spread(ordered.select(*schema.names, _place(counts)), total, writer)
+            written = _spread(ordered.select(*columns, _place(counts)), total, writer)
         found = aside(ordered)
     finally:
         ordered.unpersist()
@@ -188,7 +189,7 @@ class FileWriter(DataSourceArrowWriter):
     @one_sentence()
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Files:
         waiting: list[pa.Table] = []
-        rows, files = 0, []
+        files = []
         for batch in iterator:
             left = pa.Table.from_batches([batch])
             while left.num_rows:
@@ -196,11 +197,10 @@ class FileWriter(DataSourceArrowWriter):
                 end = start // self.block * self.block + self.block
                 taken = min(left.num_rows, max(1, end - left.column(_INDEX)[0].as_py()))
                 waiting.append(left.slice(0, taken))
-                rows += taken
                 left = left.slice(taken)
                 if waiting[-1].column(_INDEX)[-1].as_py() >= end - 1:
                     files.append(self.put(pa.concat_tables(waiting)))
-                    waiting, rows = [], 0
+                    waiting = []
         if waiting:
             files.append(self.put(pa.concat_tables(waiting)))
         return Files(files)

@@ -19,23 +19,25 @@ from urllib.parse import quote
 import attrs
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
 
 import neomodel as nm
 from metamodels import anna, elsa
 from metamodels.anna.actions import Action
+from metamodels.anna.applying import key_of
 from metamodels.anna.code import libraries
 from metamodels.anna.differences import Diff, Recomputation, proof
 from metamodels.anna.keys import key_values, value_text
 from metamodels.anna.processes import Process, Step, System
 from metamodels.anna.run_records import Run, State
 from metamodels.anna.runs import LEASE, Arguments, Claim, Progress, Runs
-from metamodels.anna.types import read
 from neomodel.errors import InvalidValue, NeomodelError, StepFailed, near
 from neomodel.garbage import undisturbed
 from neomodel.times import LAST, Time, micros
 from spark import sources
 from spark.conditions import types_of
 from spark.differences import LIMIT, Comparison
+from spark.names import quoted
 from spark.outputs import BLOCK, same_bytes
 from spark.session import session as any_session
 from spark.steps import Work, failures_of
@@ -172,7 +174,7 @@ class Pipeline:
                 self._check_fatal(run, step)
             claim.check()
             run.strays.extend(work.stray([step.name for step in steps]))
-            self._anna.failures(self.process.name).record(str(run.number), failures_of(run))
+            self._record_failures(run)
             claim.end(State.DONE, libraries=json.dumps(libraries()))
         if progress is not None:
             progress("", len(steps), len(steps))
@@ -203,9 +205,14 @@ class Pipeline:
     def _check_fatal(self, run: Run, step: Step) -> None:
         for found in run.step(step.name).checks:
             if found.failed and found.severity == "fatal":
+                self._record_failures(run)
                 raise StepFailed(
                     self.process.name, step.name, f"{found.failed:,} rows fail the check {found.name!r}, which is fatal"
                 )
+
+    def _record_failures(self, run: Run) -> None:
+        """Have `neomodel anna fix` walk through what failed in this run."""
+        self._anna.failures(self.process.name).record(str(run.number), failures_of(run))
 
     # a step
 
@@ -238,15 +245,18 @@ class Pipeline:
         return sources.output(self.session, self.taken(run), step)
 
     def cell(self, run: Run | int, step: str, row: str | Sequence[Any], column: str) -> Any:
-        """The value of a cell, by the key of its row; `InvalidValue` if there is no such row."""
+        """The value of a cell, by the key of its row; `InvalidValue` if there is no such row, or no such column."""
         found = self.taken(run)
         columns = found.step(step).key_columns
         values = key_values(row, len(columns)) if isinstance(row, str) else [value_text(one) for one in row]
         frame = self.frame(found, step)
-        types = types_of(frame.schema)
-        for name, value in zip(columns, values, strict=True):
-            frame = frame.where(frame[name] == read(types[name], value))
-        rows = frame.select(column).collect()
+        if column not in frame.columns:
+            expected = f"one that there is{near(column, frame.columns)}"
+            raise InvalidValue(f"a column of step {step!r} of {found.name}", column, expected)
+        key = key_of(values, types_of(frame.schema), columns)
+        for name, value in zip(columns, key or (), strict=False):
+            frame = frame.where(f.col(quoted(name)) == value)
+        rows = frame.select(quoted(column)).collect() if key is not None else []
         if not rows:
             raise InvalidValue(f"a row of step {step!r} of {found.name}", row, "the key of one that there is")
         return rows[0][0]

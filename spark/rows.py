@@ -45,6 +45,8 @@ class Written(WriterCommitMessage):
     """What a task has done, and what it leaves to do."""
 
     partition: int
+    begun: bool = False
+    """Whether the attempt is on record, since there were rows to write."""
     created: dict[tuple[str, str, str], list[str]] = attrs.field(factory=dict)
     """By container, feature and class: the ids of the objects that are new there."""
     updated: list[str] = attrs.field(factory=list)
@@ -89,7 +91,7 @@ class Rows:
 
     def begin(self, partition: int, *, again: bool) -> Written:
         """Begin with a partition, `again` if others may have tried before; what is returned fills as rows are taken."""
-        self.written = Written(partition)
+        self.written = Written(partition, begun=True)
         self._again = again
         self._made = ids.numbered(f"{self._token}.{partition}")
         self._shards = f"{self._model.name}.{self._token}.{partition}"

@@ -15,6 +15,7 @@ from metamodels.anna.processes import ModelSource, Process, Source, Step, System
 from metamodels.anna.run_records import Run
 from metamodels.anna.run_records import Step as Done
 from neomodel.errors import InvalidValue, near
+from spark.names import quoted
 from spark.outputs import KEYS, PLAIN, FileSink
 from spark.session import know
 from spark.snapshots import reached
@@ -91,7 +92,7 @@ def declared(process: Process, step: Step) -> t.StructType:
             raise InvalidValue(
                 f"key column {column!r} in {where}",
                 schema[column].dataType.simpleString(),
-                "text, a whole number, a decimal, a date or a timestamp",
+                "text, a whole number, a decimal, a boolean, a date or a timestamp",
             )
     for field in schema.fields:
         _check_type(f"column {field.name!r} in {where}", field.dataType)
@@ -131,4 +132,4 @@ def conformed(frame: object, schema: t.StructType) -> DataFrame:
             raise InvalidValue(
                 f"its column {name!r}", found[name].simpleString(), f"{kind.simpleString()}, as its schema says"
             )
-    return frame.select(*("`" + name.replace("`", "``") + "`" for name in wanted))
+    return frame.select(*map(quoted, wanted))

@@ -70,15 +70,15 @@ class ModelWriter(DataSourceArrowWriter):
     def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         written = [message for message in messages if isinstance(message, Written)]
         jobs = Jobs(self._repository)
-        job = jobs.get(self.job.token)
-        if job is not None and job.since is not None:
+        job = jobs.load(self.job)
+        if job.since is not None:
             with jobs.writing(job):
                 model = Model(self._repository, job.model, None)
-                if jobs.attempts(job.token) > len(written):
+                if jobs.attempts(job.token) > sum(one.begun for one in written):
                     _sweep(model, job, written)
                 with signed(job.token):
                     Linking(model, written).complete()
-        jobs.close(job or self.job)
+        jobs.close(job)
 
     @one_sentence()
     def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:  # noqa: ARG002  all is on record

@@ -13,7 +13,7 @@ import neomodel as nm
 from metamodels.anna import conditions
 from metamodels.anna.operations import Operation, operation
 from metamodels.anna.records import ManualAction, compound, parts_of
-from metamodels.anna.types import key_text
+from metamodels.anna.types import written
 from metamodels.elsa.versions import event_time
 from neomodel.times import LAST, Time, micros
 
@@ -82,7 +82,8 @@ class Actions:
         """Keep an action: whenever the step is computed, the cell in that row and column is changed by the operation if
         the precondition holds of the row. `row` has the key of the row, text or a tuple; `event` is when it was
         decided, by default now. An action that may be told twice, after a crash or an `nm.OutcomeUnknown`, carries an
-        id: told again it changes nothing. A read and a swap; with an id, a read more."""
+        id, which no other action on the step has: told again it changes nothing. Two look-ups and a write; with an
+        id, a scan of the process's actions more."""
         told = {"run": run, "step": step, "row": row, "column": column, "operation": operation}
         told |= {"precondition": precondition, "why": why, "who": who, "event": event, "id": id}
         return self.add_many([told])[0]
@@ -90,7 +91,9 @@ class Actions:
     def add_many(self, rows: Iterable[Mapping[str, Any]]) -> list[Action]:
         """Keep many actions, each with what `add` takes, in the order given: all are seen as stable at once. If one is
         wrong none is written. Some calls for some thousand."""
-        made = [self._made(number, row) for number, row in enumerate(rows)]
+        told = list(rows)
+        made = [self._made(number, row) for number, row in enumerate(told)]
+        self._check_ids([one for one, row in zip(made, told, strict=True) if row.get("id") is not None])
         return self._written(made)
 
     def retract(
@@ -108,8 +111,10 @@ class Actions:
         if found is None:
             expected = f"the id of one; `neomodel anna actions {self.process}` lists them"
             raise nm.InvalidValue(f"an action of {self.process!r}", action, expected)
-        made = self._made(0, {**_target(found), "operation": None, "why": why, "who": who, "event": event, "id": id})
-        return self._written([attrs.evolve(made, retracts=found.id)])[0]
+        told = {**_target(found), "operation": None, "why": why, "who": who, "event": event, "id": id}
+        made = attrs.evolve(self._made(0, told), retracts=found.id)
+        self._check_ids([made] if id is not None else [])
+        return self._written([made])[0]
 
     def _made(self, sequence: int, told: Mapping[str, Any]) -> Action:
         unknown = set(told) - _FIELDS
@@ -143,15 +148,24 @@ class Actions:
             raise nm.InvalidValue("process, run, step and id", parts_of(_key(made)), expected)
         return made
 
+    def _check_ids(self, named: list[Action]) -> None:
+        """Refuse an id that another action on the same step has, of whatever run: outcomes are told by it. One scan, if
+        there are any to check."""
+        keys = {(one.step, one.id): _key(one) for one in named}
+        for one in self._known(LAST, LAST) if named else ():
+            if keys.get((one.step, one.id), _key(one)) != _key(one):
+                expected = f"another one than that of an action of run {one.run}"
+                raise nm.InvalidValue(f"the id of an action on step {one.step!r} of {self.process!r}", one.id, expected)
+
     def _written(self, made: list[Action]) -> list[Action]:
         """Those that are not there already are written; with the times that they got."""
         keys = {_key(one): one for one in made}
-        if len(keys) < len(made):
+        if len({(one.step, one.id) for one in made}) < len(made):
             raise nm.InvalidValue("the ids of actions", [one.id for one in made][:20], "a different one for each")
         there = self._ledger.at_many(keys, ingest=LAST)
         for key, entry in there.items():
             found = _action(key, entry)
-            if _told(found) != _told(keys[key]):
+            if _told(found) != {**_told(keys[key]), "sequence": found.sequence}:  # among others it may come elsewhere
                 raise nm.InvalidValue(f"an action of {self.process!r} with the id {found.id!r}", _told(keys[key]),
                                       "what was told by this id before; take another id")  # fmt: skip
         new = [nm.Fact(key, one.event, _stored(one)) for key, one in keys.items() if key not in there]
@@ -203,7 +217,7 @@ def retracted(actions: Iterable[Action]) -> set[str]:
 
 
 def _row(given: Any) -> tuple[str, ...]:
-    parts = tuple(map(key_text, given if isinstance(given, tuple | list) else (given,)))
+    parts = tuple(map(written, given if isinstance(given, tuple | list) else (given,)))
     if not parts:
         raise nm.InvalidValue("the key of a row", given, "text, or a tuple with a text for each column of it")
     for part in parts:

@@ -52,6 +52,7 @@ def _named(found: Any) -> Iterator[tuple[str, Any]]:
         yield from ((name, function.__globals__[name]) for name in sorted(names) if name in function.__globals__)
         yield from inspect.getclosurevars(function).nonlocals.items()
         yield from (("default", value) for value in function.__defaults__ or ())
+        yield from (function.__kwdefaults__ or {}).items()
 
 
 def _is_function(found: Any) -> bool:

@@ -75,8 +75,9 @@ class Process:
     """A data transformation process: declared once, run as often as needed. Its name is its identity."""
 
     def __init__(self, name: str) -> None:
-        if not isinstance(name, str) or not _NAME.fullmatch(name) or name != name.strip():
-            raise InvalidValue("the name of a process", name, "1 to 80 characters, without / and control characters")
+        if not isinstance(name, str) or not _NAME.fullmatch(name) or name != name.strip() or name in (".", ".."):
+            expected = "1 to 80 characters, without / and control characters, and what a folder can be called"
+            raise InvalidValue("the name of a process", name, expected)
         self.name = name
         self.sources: dict[str, Source] = {}
         self._steps: dict[str, Step] = {}

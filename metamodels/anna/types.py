@@ -127,10 +127,6 @@ def written(value: Any) -> str:
     raise nm.InvalidValue("a value", value, "a number, text, a boolean, a date or a time")
 
 
-key_text = written
-"""A part of a row's key as text."""
-
-
 def utc(value: datetime.datetime) -> datetime.datetime:
     """The time in UTC; one without an offset is taken to be there already."""
     return value.replace(tzinfo=datetime.UTC) if value.tzinfo is None else value.astimezone(datetime.UTC)

@@ -47,15 +47,13 @@ class DeadLetters:
     def put(self, rejected: Iterable[tuple[Message, str]]) -> int:
         """Keep messages with reasons. Keeping one again changes nothing but the reason. Returns how many. Some calls
         for some thousand, or for one that is large."""
-        count = 0
-
-        def mutations() -> Iterator[Mutation]:
-            nonlocal count
-            for count, (message, reason) in enumerate(rejected, 1):  # noqa: B007  it is read when all are written
-                yield from _mutations(message, reason)
-
-        self._table.put_many(mutations())
-        return count
+        given = list(rejected)
+        rows = [_row(message.queue, message.place) for message, _ in given]
+        there = self._table.get_many(rows, columns=(_SEEN,)) if rows else {}
+        seen = [there[row][_SEEN] if row in there else b"%d" % wall() for row in rows]
+        told = zip(given, seen, strict=True)
+        self._table.put_many(one for (message, reason), when in told for one in _mutations(message, reason, when))
+        return len(rows)
 
     def find(self, *, ended: bool = False) -> Iterator[DeadLetter]:
         """Those that wait, in the order of queues; with `ended` the others too. Streams, without the messages."""
@@ -79,12 +77,12 @@ class DeadLetters:
         self._table.put_many(Mutation(_row(one.queue, one.place), {_ENDED: how.encode()}) for one in letters)
 
 
-def _mutations(message: Message, reason: str) -> Iterator[Mutation]:
+def _mutations(message: Message, reason: str, seen: bytes) -> Iterator[Mutation]:
     row, raw = _row(message.queue, message.place), message.value
     for number, start in enumerate(range(0, len(raw or b""), _PIECE)):
         yield Mutation(row, {_RAW + b"%06d" % number: (raw or b"")[start : start + _PIECE]})
     size = _NULL if raw is None else b"%d" % len(raw)
-    about: dict[bytes, bytes | None] = {_REASON: _told(reason), _SEEN: b"%d" % wall(), _SIZE: size}
+    about: dict[bytes, bytes | None] = {_REASON: _told(reason), _SEEN: seen, _SIZE: size}
     yield Mutation(row, about if message.key is None else {**about, _KEY: message.key})
 
 

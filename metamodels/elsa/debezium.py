@@ -98,10 +98,17 @@ def _time(envelope: dict[str, Any]) -> Any:
 # where in the source's log
 
 
+def _number(source: dict[str, Any], name: str) -> int | None:
+    """The number that a part of `source` is, 0 where there is none; None if it is something else."""
+    found = source.get(name) or 0
+    return found if isinstance(found, int) else None
+
+
 def _mysql(source: dict[str, Any]) -> str | None:
-    if not isinstance(source.get("file"), str) or not isinstance(source.get("pos"), int):
+    row = _number(source, "row")
+    if not isinstance(source.get("file"), str) or not isinstance(source.get("pos"), int) or row is None:
         return None
-    return f"{source['file']}/{source['pos']:020}/{source.get('row') or 0:010}"
+    return f"{source['file']}/{source['pos']:020}/{row:010}"
 
 
 def _postgres(source: dict[str, Any]) -> int | None:
@@ -109,15 +116,15 @@ def _postgres(source: dict[str, Any]) -> int | None:
 
 
 def _sql_server(source: dict[str, Any]) -> str | None:
-    commit, change = source.get("commit_lsn"), source.get("change_lsn")
-    if not isinstance(commit, str):
+    commit, change, number = source.get("commit_lsn"), source.get("change_lsn"), _number(source, "event_serial_no")
+    if not isinstance(commit, str) or number is None:
         return None
-    return f"{commit}/{change or ''}/{source.get('event_serial_no') or 0:010}"
+    return f"{commit}/{change or ''}/{number:010}"
 
 
 def _oracle(source: dict[str, Any]) -> str | None:
-    scn = str(source.get("scn"))
-    return f"{int(scn):025}/{source.get('ssn') or 0:010}" if scn.isdecimal() else None
+    scn, number = str(source.get("scn")), _number(source, "ssn")
+    return f"{int(scn):025}/{number:010}" if scn.isdecimal() and number is not None else None
 
 
 def _mongodb(source: dict[str, Any]) -> str | None:

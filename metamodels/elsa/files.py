@@ -42,11 +42,18 @@ class History:
         reader = csv.DictReader(stream)
         if sorted(reader.fieldnames or ()) != sorted(COLUMNS):
             raise nm.InvalidFile(f"{self._path}, line 1", f"the columns are {reader.fieldnames}, expected {COLUMNS}")
-        for record in reader:
+        for record in self._read(reader):
             self._line = reader.line_num
             if None in record or None in record.values():
                 raise nm.InvalidFile(f"{self._path}, line {self._line}", f"expected {len(COLUMNS)} columns")
             yield {**record, "value": None if record["operation"] == "delete" else record["value"]}
+
+    def _read(self, reader: "csv.DictReader[str]") -> Iterator[dict[str, Any]]:
+        try:
+            yield from reader
+        except csv.Error as exc:
+            place = f"{self._path}, line {reader.line_num + 1}"
+            raise nm.InvalidFile(place, f"it can't be read: {exc}; write it as JSON Lines") from exc
 
     def _json_lines(self, stream: IO[str]) -> Iterator[dict[str, Any]]:
         for self._line, text in enumerate(stream, 1):
@@ -54,7 +61,7 @@ class History:
                 continue
             try:
                 record = json.loads(text)
-            except ValueError as exc:
+            except (ValueError, RecursionError) as exc:
                 raise nm.InvalidFile(f"{self._path}, line {self._line}", f"it is no JSON: {exc}") from exc
             if not isinstance(record, dict) or not set(record) <= set(COLUMNS):
                 raise nm.InvalidFile(

@@ -15,12 +15,13 @@ NAME, SYSTEM = "rounds", "s"
 
 
 def write(url: str, writer: str, lease: float, rest: float, reports: Connection) -> None:
-    """Send after each write its number and the wall's time, ``(kind, number, time)``; rest after each number."""
+    """Send what its keys begin with, then after each write its number and the wall's time, ``(kind, number, time)``;
+    rest after each number."""
     with nm.connect(url) as repo:
         store = elsa.open(repo, NAME)
         system = store.system(SYSTEM)
         number = 0
-        reports.send(("begun", 0, now()))
+        reports.send([writer])
         while True:
             time.sleep(rest)
             number += 1

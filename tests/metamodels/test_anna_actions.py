@@ -112,6 +112,29 @@ def test_an_action_that_is_told_again_by_its_id_is_one(actions: anna.Actions) ->
         actions.add(**_told(id="a", why="another"))
 
 
+def test_an_action_is_the_same_one_wherever_it_comes_among_others(actions: anna.Actions) -> None:
+    """As of a file that is loaded again with a line more at its beginning."""
+    actions.add_many([_told(id="a", event=10), _told(id="b", event=10)])
+    actions.add_many([_told(id="new", event=5), _told(id="b", event=10), _told(id="a", event=10)])
+
+    assert _ids(actions) == ["new", "a", "b"]
+
+
+def test_an_id_that_an_action_of_another_run_has_is_refused(actions: anna.Actions) -> None:
+    """Else no run could tell the outcomes of the two apart, and all would fail from then on."""
+    actions.add(**_told(id="a"))
+
+    with pytest.raises(nm.InvalidValue, match="is 'a', expected another one than that of an action of run 1"):
+        actions.add(**_told(id="a", run="2"))
+    with pytest.raises(nm.InvalidValue, match="a different one for each"):
+        actions.add_many([_told(id="b", run="2"), _told(id="b", run="3")])
+    actions.add(**_told(id="a", step="worker"))
+    assert [(one.id, one.run, one.step) for one in actions.as_of(ingest=_now(actions))] == [
+        ("a", "1", "boss"),
+        ("a", "1", "worker"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [

@@ -64,6 +64,7 @@ def _value(text: str) -> Any:
         ("upper('ß') = 'ß'", True),
         ("substring(s, 2, 5) = 'nn'", True),
         ("trim('  a ') = 'a' and length('ä😀') = 2", True),
+        ("trim(both from ' a ') = 'a' and trim(leading from ' a ') = 'a '", True),
         ("d = date '2024-02-29' and year(d) + month(d) + day(d) = 2055", True),
         ("t < timestamp '2024-05-01T14:00:01+02:00'", True),
         ("f = true and f", True),
@@ -115,6 +116,8 @@ def test_cells_of_other_rows_are_asked_for_and_put_in() -> None:
         ("income = 1 or", "it makes no sense"),
         ("(income = 1", "its brackets don't match"),
         ("income is true", "IS can be followed by NULL and NOT NULL only"),
+        ("length(name, name) = 1", "LENGTH can't have BINARY here"),
+        ("substring(name, true, 3) = 'a'", "a first character from 1 on, and a length"),
     ],
 )
 def test_what_is_no_condition_is_told_in_a_sentence(text: str, sentence: str) -> None:

@@ -105,6 +105,22 @@ def test_the_position_in_the_log_decides_in_whatever_order_they_come(tmp_path: P
         assert crm.get("7", ingest=settled(store)) == {"n": 1}
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        {**MYSQL, "row": [2]},
+        {"connector": "sqlserver", "commit_lsn": "27:ac0", "event_serial_no": {"n": 1}},
+        {"connector": "oracle", "scn": "999", "ssn": "x"},
+    ],
+)
+def test_where_the_position_in_the_log_makes_no_sense_the_order_of_the_queue_counts(source: Any) -> None:
+    change = debezium(message(envelope("c", source=source)))
+
+    assert change is not None
+    assert change.sequence is None
+    assert change.id is not None
+
+
 def test_without_a_log_a_change_that_comes_twice_is_applied_once(tmp_path: Path) -> None:
     store = elsa.open(nm.connect(f"memory:{tmp_path}"))
     crm = store.system("crm")

@@ -5,6 +5,7 @@ import random
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,22 +14,13 @@ import pytest
 import neomodel as nm
 from metamodels import elsa
 from tests.metamodels import elsa_rounds as program
-from tests.objects.test_rounds import START, Pace, Writer, changed
-from tests.stores.processes import SPAWN
-
-WRITERS = 3
+from tests.objects.round_writers import Pace, Writer, changed, place_of, rounds, started, told_of
 
 
 @pytest.fixture(params=["lmdb", "hbase"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, Pace]]:
-    if request.param == "lmdb":
-        yield f"lmdb:{tmp_path / 'store'}", Pace(0.3, (0.02, 0.1, 0.6), 0.1)
-        return
-    url = f"{request.getfixturevalue('hbase').url}&prefix=er{uuid.uuid4().hex[:8]}_&settling=8"
-    yield url, Pace(2.0, (0.5, 3.0, 12.0), 1.5, rest=0.1)  # all that was ever written is read in every round
-    with nm.connect(url) as repo:
-        for name in repo.store.tables():
-            repo.store.table(name).drop()
+    with place_of(request, tmp_path, rest=0.1) as found:  # all that was ever written is read in every round
+        yield found
 
 
 @pytest.mark.parametrize("count", [8, pytest.param(200, marks=pytest.mark.soak)])
@@ -39,54 +31,32 @@ def test_what_a_token_answered_once_it_answers_always(
     seed = random.randrange(2**32)
     print(f"seed {seed}")
     dice = random.Random(seed)
+    answers: dict[str, dict[str, str]] = {}
+    seen = 0
     with nm.connect(url) as repo:
         store = elsa.open(repo, program.NAME)
         store.system(program.SYSTEM).insert("first", 1, "v")
-        writers = [_started(url, pace) for _ in range(WRITERS)]
-        all_writers, answers, seen = list(writers), {}, 0
-        try:
-            for number in range(count):
-                if number % 4 == 3:
-                    writers.pop(dice.randrange(WRITERS)).kill()
-                    writers.append(_started(url, pace))
-                    all_writers.append(writers[-1])
-                going = [writer for writer in writers if not writer.stopped]
-                if going and number % 4 != 3:
-                    dice.choice(going).pause(dice.choice(pace.pauses))
-                time.sleep(dice.uniform(0, 2 * pace.round))
-                for writer in all_writers:
-                    writer.listen()
+        with closing(rounds(count, pace, dice, lambda: _started(url, pace))) as played:
+            for number, writers in played:
                 token = store.token()
                 answers[str(token)] = _answer(store, str(token))
-                seen += sum(_check(store, token, writer) for writer in all_writers)
+                seen += sum(_check(store, token, writer) for writer in writers)
                 for again in dice.sample(list(answers), min(3, len(answers))):
-                    _check_again(store, again, answers[again], all_writers, f"asked in round {number}")
-        finally:
-            for writer in all_writers:
-                writer.kill()
+                    _check_again(store, again, answers[again], writers, f"asked in round {number}")
         time.sleep(pace.lease + repo.store.settling / 1e6)
         assert store.stable() >= max(elsa.Token.parse(text).ingest for text in answers)
     with nm.connect(url) as repo:  # and for somebody else
         for text, answer in answers.items():
-            _check_again(elsa.open(repo, program.NAME), text, answer, all_writers, "asked by somebody else")
-    broken = [kind for writer in all_writers for kind in writer.broken]
+            _check_again(elsa.open(repo, program.NAME), text, answer, writers, "asked by somebody else")
     figures(
-        f"tokens on {url.partition(':')[0]}: {count} rounds, {len(all_writers)} writers, {len(answers)} tokens, "
-        f"{seen} acknowledged writes found by them, {sum(len(writer.late) for writer in all_writers)} late, "
-        f"{len(broken)} batches broken off"
+        f"tokens on {url.partition(':')[0]}: {count} rounds, {len(writers)} writers, {len(answers)} tokens, "
+        f"{seen} acknowledged writes found by them, {told_of(writers)}"
     )
     assert seen > 0
 
 
 def _started(url: str, pace: Pace) -> Writer:
-    reports, theirs = SPAWN.Pipe(duplex=False)
-    name = uuid.uuid4().hex[:8]
-    process = SPAWN.Process(target=program.write, args=(url, name, pace.lease, pace.rest, theirs), daemon=True)
-    process.start()
-    theirs.close()
-    assert reports.poll(START)
-    reports.recv()
-    return Writer(process, reports, [name])
+    return started(program.write, url, uuid.uuid4().hex[:8], pace.lease, pace.rest)
 
 
 def _answer(store: elsa.ElsaStore, token: str) -> dict[str, str]:

@@ -80,6 +80,25 @@ def test_exports_of_files_are_read_and_a_key_of_several_columns_is_an_object(
         read_export(session, "a.xlsx")
 
 
+def test_a_time_counts_to_the_microsecond_wherever_the_session_is(session: SparkSession) -> None:
+    texts = ("2024-05-01T12:00:00.123456Z", "2024-05-01T12:00:00.123457Z")
+    one, other = (
+        session.sql(f"select 1 number, timestamp'{text}' at, timestamp_ntz'{text[:-1]}' local") for text in texts
+    )
+    told = []
+    before = session.conf.get("spark.sql.session.timeZone")
+    for place in ("UTC", "Asia/Tokyo"):
+        session.conf.set("spark.sql.session.timeZone", place)
+        told += [json.loads(row.value)["value"] for row in differences(one, other, ["number"], 5).collect()]
+        told += [json.loads(row.value)["key"] for row in differences(None, one, ["number", "at"], 5).collect()]
+    session.conf.set("spark.sql.session.timeZone", before)
+
+    assert told[:2] == told[2:] == [
+        {"number": 1, "at": texts[1], "local": texts[1][:-1]},
+        json.dumps({"at": texts[0], "number": 1}, separators=(",", ":")),
+    ]  # fmt: skip
+
+
 def test_exports_that_can_not_be_compared_are_refused(session: SparkSession) -> None:
     one = frame(session, {1: ("a", "b")})
     for bad, key, sentence in [

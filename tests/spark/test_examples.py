@@ -81,15 +81,24 @@ def test_the_commands_print_the_same_either_way(
         )
 
 
+@pytest.mark.parametrize("way", [[], ["--spark"]])
 def test_a_command_says_in_one_sentence_what_is_wrong(
-    repo: nm.Repository, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    session: SparkSession,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    way: list[str],
 ) -> None:
-    with pytest.raises(SystemExit) as ended:
-        printed(capsys, monkeypatch, railway, "--store", repo.store.url, "--model", "nobody")
+    url = f"lmdb:{tmp_path}/db"
+    with nm.connect(url) as repo:
+        repo.create("other")
+    for model, told in (("nobody", "nobody"), ("other", RAILWAY)):
+        with pytest.raises(SystemExit) as ended:
+            printed(capsys, monkeypatch, railway, "--store", url, "--model", model, *way)
 
-    assert ended.value.code == 2
-    assert "nobody" in (said := capsys.readouterr().err)
-    assert len(said.splitlines()) == 1
+        assert ended.value.code == 2
+        assert told in (said := capsys.readouterr().err)
+        assert len(said.splitlines()) == 1
 
 
 # the published answers

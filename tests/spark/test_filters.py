@@ -33,7 +33,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
                 Thing(
                     name=None if number % 7 == 0 else f"n{number:05}",
                     number=number % 50,
-                    ratio=float("nan") if number % 11 == 0 else number / 10,
+                    ratio=float("nan") if number % 11 == 0 else -0.0 if number % 13 == 0 else number / 10,
                     price=Decimal(number) / 4,
                     on=number % 2 == 0,
                     when=day + datetime.timedelta(hours=number),
@@ -63,6 +63,7 @@ CONDITIONS: list[Callable[[], Any]] = [
     lambda: f.col("name").isin("n00001", "n00002", "nobody"),
     lambda: f.col("ratio") > 299.0,
     lambda: f.col("ratio") == float("nan"),
+    lambda: f.col("ratio").isin(0.0, 5.5),
     lambda: f.col("price") < 1,
     lambda: f.col("on"),
     lambda: ~f.col("on") & (f.col("number") != 5),

@@ -210,6 +210,63 @@ def test_of_two_who_start_one_run_one_wins_and_the_other_is_told(session: SparkS
     assert lost.startswith("run 1 of 'turnover' is being computed by process ")
 
 
+def test_columns_may_have_any_names_and_cells_are_found_by_them(session: SparkSession, store: elsa.ElsaStore) -> None:
+    made = anna.Process("odd names")
+    number = f.col("id")
+    frame = session.range(5).select(number.alias("a.b"), number.cast("string").alias("c `d"), number.alias("e.f"))
+    checks = [anna.between("e.f", 0, 3), anna.unique("c `d")]
+    made.step(key="a.b", schema="`a.b` long, `c ``d` string, `e.f` long", checks=checks, name="step")(lambda: frame)
+    process = pipeline(made, store, session, block=2)
+    anna.open(store.repository).actions("odd names").add(
+        run=1, step="step", row="4", column="e.f", operation=("add", 10), precondition='"e.f" = 4', why="to try it"
+    )
+
+    first, second = process.run(actions=(0, None)), process.run()
+
+    assert [(cell.row, cell.column, cell.value) for _, _, cell in anna.failing(first)] == [("4", "e.f", "4")]
+    assert second.counts() == {"applied": 1}
+    assert [(row.row, row.cells) for row in process.diff(first, second).step("step").rows] == [("4", {"e.f": (4, 14)})]
+    assert process.cell(second, "step", "4", "e.f") == process.cell(second, "step", (4,), "e.f") == 14
+
+
+def test_a_cell_that_is_not_there_is_refused(session: SparkSession, store: elsa.ElsaStore) -> None:
+    made = anna.Process("numbers")
+    made.step(key="id", schema="id long", name="step")(lambda: session.range(2))
+    process = pipeline(made, store, session)
+    run = process.run()
+
+    for row, column, told in [
+        ("7", "id", "a row of step 'step' of run 1 of 'numbers' is '7', expected the key of one that there is"),
+        ("nobody", "id", "is 'nobody', expected the key of one"),
+        (("0", "1"), "id", r"is \('0', '1'\), expected the key of one"),
+        ("0", "di", "is 'di', expected one that there is"),
+    ]:
+        with pytest.raises(nm.InvalidValue, match=told):
+            process.cell(run, "step", row, column)
+
+
+def test_runs_of_a_step_that_the_process_has_no_more_are_compared(session: SparkSession, store: elsa.ElsaStore) -> None:
+    made = pipeline(turnover(), store, session)
+    first = made.run()
+    store.system("sales").ingest(rows({"s003": {"shop": "shop3", "amount": 1000}}))
+    second = made.run()
+    changed = anna.Process("turnover")
+    changed.system("sales", schema="shop string, amount long")
+    changed.step(key="key", schema="key string, shop string, amount long", name="other")(lambda sales: sales)
+
+    (row,) = pipeline(changed, store, session).diff(first, second).step("placed").rows
+
+    assert (row.row, [cause.what for cause in row.causes]) == ("s003", ["sales s003"])
+
+
+def test_a_key_that_no_action_could_name_is_refused(session: SparkSession, store: elsa.ElsaStore) -> None:
+    made = anna.Process("bytes")
+    made.step(key="id", schema="id binary", name="step")(lambda: session.range(2))
+
+    with pytest.raises(nm.InvalidValue, match=r"key column 'id' in .* is 'binary', expected text, a whole number"):
+        pipeline(made, store, session)
+
+
 BAD_STEPS: list[tuple[dict[str, Any], Any, str]] = [
     ({"key": "key", "schema": "key string, city long"}, lambda s: s, "its column 'city' is 'string', expected bigint"),
     ({"key": "key", "schema": "key string"}, lambda s: s, "its columns is 'key, city', expected those of its schema"),

@@ -86,6 +86,9 @@ def test_a_fatal_check_ends_the_run_and_the_others_do_not(session: SparkSession,
     assert (run.state, [step.step for step in run.steps]) == (anna.State.FAILED, ["placed"])
     with pytest.raises(nm.StepFailed, match="which is fatal"):
         made.resume(run)
+    found = anna.open(store.repository).failures("turnover").last()
+    assert found is not None
+    assert (found[0], {(one.step, one.column) for one in found[1]}) == ("1", {("placed", "amount")})
 
 
 BAD: list[tuple[Any, str]] = [
@@ -100,6 +103,7 @@ BAD: list[tuple[Any, str]] = [
     (lambda: turnover(checks=[anna.not_null("a"), anna.not_null("a")]), "it has two checks of the name 'a is there'"),
     (lambda: turnover(checks=[anna.refers("shop", "elsewhere")]), "'elsewhere', which is none of its inputs"),
     (lambda: anna.Process("a/b"), "the name of a process is 'a/b'"),
+    (lambda: anna.Process(".."), "what a folder can be called"),
     (
         lambda: anna.Process("p").step(key="a", schema="a long", name="s")(lambda nothing: nothing),
         "it asks for 'nothing'",

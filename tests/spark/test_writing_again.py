@@ -84,6 +84,21 @@ def test_what_a_failed_attempt_changed_in_vain_is_taken_back(model: nm.Model) ->
     assert [thing.name for thing in model.roots] == ["old0", "right", "old2"]
 
 
+def test_it_is_taken_back_also_where_other_partitions_have_no_rows(model: nm.Model) -> None:
+    named(model, 3)
+    writer = planned(model, rows(_id=["x"], name=["x"]).schema)
+    attempted(writer, rows(_id=["old0", "new"], name=["wrong", "wrong"]), 0, 1)
+    messages = [
+        attempted(writer, rows(_id=["old1"], name=["right"]), 0, 2),
+        attempted(writer, rows(_id=pa.array([], pa.string()), name=pa.array([], pa.string())), 1, 3),
+    ]
+
+    writer.commit(messages)
+
+    assert [thing.name for thing in model.all(Thing)] == ["old0", "right", "old2"]
+    assert sound(model)
+
+
 def failing(model: nm.Model, *tables: pa.Table, **options: str) -> str:
     """A job that wrote all of this and was not committed; its token."""
     writer = planned(model, tables[0].schema, **options)
@@ -281,6 +296,18 @@ def test_a_task_of_a_job_that_was_undone_writes_no_more(model: nm.Model) -> None
 
     with unchanged(model), pytest.raises(nm.JobEnded, match="has ended; nothing more is written"):
         attempted(writer, table, number=1)
+
+
+def test_a_job_that_was_undone_when_all_tasks_had_written_is_not_committed(model: nm.Model) -> None:
+    table = rows(_id=["a", "b"], name=["x", "y"])
+    writer = planned(model, table.schema)
+    message = attempted(writer, table)
+    undo(model.repository, writer.job.token)
+
+    with unchanged(model):
+        with pytest.raises(nm.JobEnded, match="has ended"):
+            writer.commit([message])
+        writer.abort([message])
 
 
 def test_a_task_that_begins_while_its_job_is_undone_writes_nothing(

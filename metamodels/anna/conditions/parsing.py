@@ -13,7 +13,7 @@ from typing import Any
 import neomodel as nm
 from metamodels.anna.conditions.nodes import Lookup, Node, literal
 from metamodels.anna.conditions.words import DEEPEST, Refusal, words
-from metamodels.anna.types import BOOLEAN, DATE, NULL, TEXT, TIMESTAMP, literal_type, read
+from metamodels.anna.types import BOOLEAN, DATE, INTEGER, NULL, TEXT, TIMESTAMP, literal_type, read
 
 MOST_NODES = 400
 MOST_CHOICES = 4
@@ -55,14 +55,14 @@ _FUNCTIONS = {
     "Abs": "abs", "Length": "length", "Lower": "lower", "Upper": "upper", "Year": "year", "Month": "month",
     "Day": "day", "Nullif": "nullif",
 }  # fmt: skip
-_HARMLESS = {"safe", "coalesce", "typed", "binary", "encoding"}
-"""Parts that the parser sets on its own, and that mean nothing without others that are refused; if they are set by a
-text, it was by words that are refused before."""
+_HARMLESS = {"safe", "coalesce", "typed"}
+"""Parts that the parser sets on its own, to true, and that mean nothing without others that are refused."""
 
 
 def _parts(node: Any, refused: Refusal, *names: str) -> list[Any]:
     """Those parts of a node, which must be all it has; None where it has not."""
-    others = {name for name, part in node.args.items() if part not in (None, False, [])} - {*names, *_HARMLESS}
+    there = {name: part for name, part in node.args.items() if part not in (None, False, []) and name not in names}
+    others = {name for name, part in there.items() if part is not True or name not in _HARMLESS}
     if others:
         raise refused(f"{type(node).__name__.upper()} can't have {', '.join(sorted(others)).upper()} here")
     return [node.args.get(name) for name in names]
@@ -192,7 +192,7 @@ def _cast(node: Any, refused: Refusal, _: Inner) -> Node:
 
 def _trim(node: Any, refused: Refusal, inner: Inner) -> Node:
     one, position = _parts(node, refused, "this", "position")
-    name = {None: "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}[position]
+    name = {None: "trim", "BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}[position]
     return Node(name, (inner(one),))
 
 
@@ -200,7 +200,7 @@ def _substring(node: Any, refused: Refusal, inner: Inner) -> Node:
     one, start, length = _parts(node, refused, "this", "start", "length")
     bounds = [inner(bound) for bound in (start, length) if bound is not None]
     if len(bounds) != 2 or not all(
-        isinstance(b.value, int) and 0 < b.value + at < 2**31 for at, b in enumerate(bounds)
+        b.op == "literal" and b.type == INTEGER and 0 < b.value + at < 2**31 for at, b in enumerate(bounds)
     ):
         raise refused("substring needs a text, a first character from 1 on, and a length: substring(name, 1, 3)")
     return Node("substring", (inner(one),), (bounds[0].value, bounds[1].value))
