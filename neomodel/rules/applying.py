@@ -23,7 +23,7 @@ from neomodel.errors import (
     StoreUnavailable,
 )
 from neomodel.objects import Element
-from neomodel.rules.current import applied_by
+from neomodel.rules.current import application, applied_by
 from neomodel.rules.definition import Helper, Rule
 from neomodel.rules.drafts import Draft, Target
 from neomodel.rules.plan import BoundRule, Plan
@@ -310,6 +310,4 @@ def trace(element: Any, output: str | None = None, *, rule: str | None = None, d
     If several rules match it, `rule` says which is meant; of a rule with several outputs the first is taken, or the one
     that `output` names. If no rule matches, that is an error, unless there is a `default`.
     """
-    from neomodel.rules.current import application
-
     return application("trace()").trace(element, output, rule, default)
