@@ -12,7 +12,7 @@ which objects stay in memory.
 
 import math
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import ref
@@ -131,7 +131,7 @@ class Rows:
         for oid in list(islice(self._rows, max(0, len(self._rows) - self._room))):
             del self._rows[oid], self._answers[oid]
 
-    def keep(self, rows: dict[str, Kept], answer: Answer) -> None:
+    def keep(self, rows: Mapping[str, Kept], answer: Answer) -> None:
         """Keep rows that were read for as long as they may be believed, however many others come."""
         self.staying.rows.update(rows)
         self.staying.answers.update(dict.fromkeys(rows, answer))

@@ -202,6 +202,8 @@ class Model(RowAccess):
 
     def kind_of(self, row: Kept) -> EClass:
         """The class of the object in a row."""
+        if type(row) is bytes and (known := self.kinds.get(row[FORM])) is not None:
+            return known
         name = cell(row, layout.ECLASS) or b"", cell(row, layout.NSURI) or b""
         found = self.kinds.get(name)
         if found is None:

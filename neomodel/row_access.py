@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from neomodel.prefetching import Hint
     from neomodel.repository import Repository
 
+AS_READ = 20_000  # rows to stay that are kept as they were read: quicker, some 20 MB of small ones
 LATELY = 1000  # objects whose rows are kept as they were read
 WRITTEN = 5000  # rows written in one call
 
@@ -115,7 +116,8 @@ class RowAccess:
         `staying`, until they are outdated."""
         answer = Answer(self._page(epoch, together), self._rivals, self._rows.until(asked=False))
         if staying:
-            self._rows.keep({oid: at_rest(row) for oid, row in rows.items()}, answer)
+            few = len(self._rows.staying.rows) < AS_READ
+            self._rows.keep(rows if few else {oid: at_rest(row) for oid, row in rows.items()}, answer)
         else:
             self._rows.put(rows, answer)
 

@@ -10,6 +10,8 @@ import gc
 import heapq
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import attrs
@@ -35,6 +37,9 @@ from spark.snapshots import Snapshot
 from spark.telling import Telling
 
 _BUNDLE = 5_000  # messages
+_PARTS = (
+    8  # that a task settles, where there are more than cores: to begin a task takes longer than to settle most parts
+)
 
 
 def transform(session: SparkSession, transformation: Transformation, source: Model, target: str, **options: Any) -> Run:
@@ -74,6 +79,7 @@ class SparkEngine:
             grouped = groups.mapPartitions(lambda some: work.apply_groups(some, tallies.add))
             messages = messages.union(grouped)
         dealt = messages.mapPartitions(lambda some: _dealt(some, starts)).partitionBy(len(parts), int)
+        dealt = dealt.coalesce(max(self._context.defaultParallelism, len(parts) // _PARTS))
         with Telling(_telling(task.progress, tallies, len(parts))):
             settled = dealt.mapPartitions(work.settle).collect()
         found = [tallies.value[key] for key in sorted(tallies.value)]
@@ -141,19 +147,20 @@ class Work:
                 self._told(applied.tally, b"", f"{mine[0][0]}={mine[0][1]}".encode(), None, counts, tell)
 
     def settle(self, dealt: Iterable[tuple[int, list[Contribution | Unplaced]]]) -> Iterator[Settled]:
-        """Fold again what other parts contributed to."""
+        """Fold again what other parts contributed to, one part after another, as they come."""
         with one_sentence():
             repository = shared(self.source.store)
             Runs(repository.store).settle(self.target, self.attempt)
             model = Model(repository, self.target, None)
             plan = bound(self.transformation, self.source.open(), repository)
-            gathered: dict[str, list[Contribution | Unplaced]] = {}
-            for _, some in dealt:
-                for one in some:
-                    gathered.setdefault(one.target, []).append(one)
-            failures: list[RuleFailed] = []
-            unplaced = settle(plan, model, in_order(gathered), failures)
-            yield Settled(*counted(gathered), sorted((one.order, one.target) for one in unplaced), failures)
+            for _, bundles in groupby(dealt, itemgetter(0)):
+                gathered: dict[str, list[Contribution | Unplaced]] = {}
+                for _, some in bundles:
+                    for one in some:
+                        gathered.setdefault(one.target, []).append(one)
+                failures: list[RuleFailed] = []
+                unplaced = settle(plan, model, in_order(gathered), failures)
+                yield Settled(*counted(gathered), sorted((one.order, one.target) for one in unplaced), failures)
 
     def _applied(self, part: Part, counts: list[int]) -> Applied:
         def local(number: int) -> None:

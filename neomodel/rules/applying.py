@@ -23,7 +23,7 @@ from neomodel.errors import (
     StoreUnavailable,
 )
 from neomodel.objects import Element
-from neomodel.rules.current import applied_by
+from neomodel.rules.current import application, applied_by
 from neomodel.rules.definition import Helper, Rule
 from neomodel.rules.drafts import Draft, Target
 from neomodel.rules.plan import BoundRule, Plan
@@ -59,6 +59,16 @@ class _Caller:
     calls: int = 0
 
 
+@attrs.define(eq=False)
+class _Matched:
+    """The rules that match an object, and what was read to find that out."""
+
+    rules: tuple[BoundRule, ...]
+    noted: Noted
+    target: Target | None = None
+    """What `trace` leads to that names no rule and no output, once that was asked for."""
+
+
 class Applying:
     """Applies the rules of a plan to objects of a model."""
 
@@ -66,8 +76,9 @@ class Applying:
         self._plan = plan
         self._reads = reads
         self._constants = constants
-        self._answers: dict[tuple[Helper | None, Stored], tuple[Any, Noted]] = {}
-        """Of helpers and, of none, of guards; each with what was read for it."""
+        self._answers: dict[tuple[Helper, Stored], tuple[Any, Noted]] = {}
+        """Of helpers, each with what was read for it."""
+        self._matches: dict[Stored, _Matched] = {}
         self._targets: dict[tuple[BoundRule, str, Stored], Target] = {}
         self._application: Application | None = None
         self._caller = _Caller("", "")
@@ -77,18 +88,29 @@ class Applying:
 
     def matches(self, element: Element) -> tuple[BoundRule, ...]:
         """The rules that match an object; of those that extend one another, the last."""
-        answer, noted = self._answers.get((None, element._neo)) or self._asked(None, element, self._matched)
-        self._reads.noted |= noted
-        return answer  # type: ignore[no-any-return]
+        return self._matching(element).rules
+
+    def _matching(self, element: Element) -> _Matched:
+        """What matches an object. It is found out once; whoever asks has read what was read for that."""
+        found = self._matches.get(element._neo)
+        if found is None:
+            if len(self._matches) >= _REMEMBERED:
+                self._matches.clear()
+            found = self._matches[element._neo] = _Matched(*self._watching(self._matched, element))
+        self._reads.noted |= found.noted
+        return found
 
     def _matched(self, element: Element) -> tuple[BoundRule, ...]:
         found: list[BoundRule] = []
+        told: dict[int, Any] = {}  # by the ids of guards: rules that extend the same one share its guard
         for bound in self._plan.candidates(element._neo.kind):
             if found and any(bound.rule in one.lineage for one in found):
                 continue
             try:
                 for guard in bound.guards:
-                    if not guard(element):
+                    if id(guard) not in told:
+                        told[id(guard)] = guard(element)
+                    if not told[id(guard)]:
                         break
                 else:
                     found.append(bound)
@@ -120,11 +142,14 @@ class Applying:
             oids = [self._plan.oid(bound.name, output, source) for output in bound.outputs]
         else:
             oids = [self._target(bound, output, element._neo)._oid for output in bound.outputs]
-        with self._reads.into(application.reads), applied_by(self):
-            try:
+        reads = self._reads
+        before, reads.noted = reads.noted, application.reads
+        try:
+            with applied_by(self):
                 self._fill(bound, element, source, oids)
-            finally:
-                self._application = None
+        finally:
+            reads.noted = before
+            self._application = None
         return application
 
     def _fill(self, bound: BoundRule, element: Any, source: str, oids: list[str]) -> list[Draft]:
@@ -150,8 +175,11 @@ class Applying:
             return None
         if not isinstance(element, Element) or not isinstance(element._neo, Stored):
             raise InvalidValue("what to trace", element, "an object of the source model")
-        found = self.matches(element)
-        if rule is not None or output is not None:
+        known = self._matching(element)
+        found, plain = known.rules, rule is None and output is None
+        if plain and known.target is not None:
+            return known.target
+        if not plain:
             found = tuple(
                 bound
                 for bound in found
@@ -162,7 +190,10 @@ class Applying:
             name = output or next(iter(bound.outputs))
             if bound.rule.mode == "grouped":
                 return Target(self.group_oid(bound, name, self.key(bound, element)), bound.outputs[name])
-            return self._target(bound, name, element._neo)
+            target = self._target(bound, name, element._neo)
+            if plain:
+                known.target = target
+            return target
         if not found and default is not _MISSING:
             return default
         asked = f"output {output} of {rule or 'a rule'}" if output else f"rule {rule}" if rule else "a rule"
@@ -214,7 +245,7 @@ class Applying:
     def helped(self, helper: Helper, element: Any) -> Any:
         """What a helper answers for an object."""
         state: Any = getattr(element, "_neo", None)
-        answer, noted = self._answers.get((helper, state)) or self._asked(helper, element, helper.function)
+        answer, noted = self._answers.get((helper, state)) or self._asked(helper, element)
         self._reads.noted |= noted
         return answer
 
@@ -224,17 +255,25 @@ class Applying:
 
     # how
 
-    def _asked(self, asked: Helper | None, element: Any, ask: Callable[[Any], Any]) -> tuple[Any, Noted]:
-        """What a helper answers for an object, or, of none, which rules match it; and what was read for that, which
-        whoever asks has then read too. It is asked once."""
-        state = element._neo if asked is None else _stored(element, asked)
-        noted: Noted = set()
-        with self._reads.into(noted):
-            answer = ask(element)
+    def _asked(self, helper: Helper, element: Any) -> tuple[Any, Noted]:
+        """What a helper answers for an object, and what was read for that, which whoever asks has then read too. It is
+        asked once."""
+        state = _stored(element, helper)
         if len(self._answers) >= _REMEMBERED:
             self._answers.clear()
-        known = self._answers[asked, state] = answer, noted
+        known = self._answers[helper, state] = self._watching(helper.function, element)
         return known
+
+    def _watching(self, ask: Callable[[Any], Any], element: Any) -> tuple[Any, Noted]:
+        """What is answered for an object, and what was read for that."""
+        reads = self._reads
+        noted: Noted = set()
+        before, reads.noted = reads.noted, noted
+        try:
+            answer = ask(element)
+        finally:
+            reads.noted = before
+        return answer, noted
 
 
 @attrs.frozen
@@ -310,6 +349,4 @@ def trace(element: Any, output: str | None = None, *, rule: str | None = None, d
     If several rules match it, `rule` says which is meant; of a rule with several outputs the first is taken, or the one
     that `output` names. If no rule matches, that is an error, unless there is a `default`.
     """
-    from neomodel.rules.current import application
-
     return application("trace()").trace(element, output, rule, default)

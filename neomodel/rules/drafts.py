@@ -107,6 +107,8 @@ def _taken(feature: EFeature, value: Any) -> Any:
 def takes(feature: EFeature, kind: EClass) -> bool:
     """Whether a reference may hold an object of that class."""
     expected = feature.eType
+    if expected is kind:  # as mostly it is
+        return True
     return expected.type_name == ANYTHING or expected.ePackage.nsURI == ECORE or expected.type_name in kind.names
 
 

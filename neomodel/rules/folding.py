@@ -158,7 +158,7 @@ def drafted(draft: Draft, version: bytes, trace: bytes, order: str, refer: Any) 
     for name, value in draft._values.items():
         feature = kind.features[name]
         held = raw(feature, value, refer)
-        if not feature.reference and not feature.many:
+        if not feature.many and (not feature.reference or (not feature.containment and feature.eOpposite is None)):
             if (cell := encode_inline(feature, held)) is not None:
                 cells[feature.column] = cell
         elif feature.reference and feature.container:

@@ -22,7 +22,7 @@ from neomodel.rules.applying import Application, Applying
 from neomodel.rules.current import applied_by
 from neomodel.rules.folding import MAKER, Contribution, Result, drafted
 from neomodel.rules.plan import BoundRule, Plan
-from neomodel.rules.reads import EXISTENCE, Noted, Reading, Watched, WatchedModel, reading
+from neomodel.rules.reads import EXISTENCE, NOTHING, Noted, Reading, Watched, WatchedModel, reading
 from neomodel.stores import Mutation
 
 WINDOW = 20_000
@@ -98,7 +98,7 @@ class Part:
         self._pending: dict[str, list[Contribution]] = {}
         self._shared: set[str] = set()
         self._readers: dict[str, dict[bytes, bytes | None]] = {}
-        self._guarded = Reading({}, set())
+        self._guarded = NOTHING
         """What was read to find out which rules match the object at hand."""
         self.tally = Tally()
 
@@ -119,7 +119,11 @@ class Part:
                 if progress is not None and tally.elements % 1000 == 0:
                     progress(1000)
                 try:
-                    yield from self._applied(element, element._neo.oid)
+                    for bound, source in self.matched(element):
+                        if bound.rule.mode == "grouped":  # that is done for several objects at once
+                            yield Member(bound.name, source[1:], element._neo.oid)
+                        else:
+                            self.take(bound, element, source)
                 except RuleFailed as failure:
                     if self._failed(failure):
                         return
@@ -156,9 +160,9 @@ class Part:
                 (bound, group(self._applying.key(bound, element)) if bound.rule.mode == "grouped" else oid)
                 for bound in self._applying.matches(element)
             ]
-        self._guarded = reading(noted, own)
-        if self._recording:
-            self._note(b"\0" + MATCHING + oid.encode(), oid, self._guarded)
+        self._guarded = reads = reading(noted, own)
+        if self._recording and reads is not NOTHING:
+            self._note(b"\0" + MATCHING + oid.encode(), oid, reads)
         return found
 
     def take(self, bound: BoundRule, element: Any, source: str) -> None:
@@ -196,20 +200,13 @@ class Part:
         self.tally.failures.append(failure)
         return len(self.tally.failures) >= self._patience
 
-    def _applied(self, element: Any, oid: str) -> Iterator[Member]:
-        """Apply what matches an object; where that is done for several at once, hand it on."""
-        for bound, source in self.matched(element):
-            if bound.rule.mode == "grouped":
-                yield Member(bound.name, source[1:], oid)
-            else:
-                self.take(bound, element, source)
-
     def _note_reads(self, application: Application, element: Watched | None) -> None:
         own = application.source
         reads = reading(application.reads, element)
         if element is not None:
             reads = reads.beyond(self._guarded)  # which is noted already
-        self._note(f"{application.bound.name}\0{own}".encode(), own, reads)
+        if reads is not NOTHING:
+            self._note(f"{application.bound.name}\0{own}".encode(), own, reads)
         if len(application.drafts) > len(application.bound.outputs):
             origins = zip(application.drafts, application.origins, strict=True)
             lazy = [draft._oid for draft, origin in origins if origin[0] is not application.bound]
@@ -297,7 +294,7 @@ def written(result: Result) -> list[Mutation]:
     cells, beside = result.row()
     if len(beside) > MANY:
         return [*in_parts(key, beside), Mutation(key, cells)]
-    return [Mutation(key, {**beside, **cells})]
+    return [Mutation(key, {**beside, **cells} if beside else cells)]
 
 
 def trace_cell(bound: BoundRule, output: str, source: str) -> bytes:

@@ -49,6 +49,8 @@ class Reading(NamedTuple):
 
     def beyond(self, known: "Reading") -> "Reading":
         """What is not among what was read before; who has read something has read that it is there."""
+        if known is NOTHING:
+            return self
         others, inside = known
         more = {
             oid: names
@@ -58,8 +60,12 @@ class Reading(NamedTuple):
         return Reading(more, set() if inside and self.inside - EXISTENCE <= inside else self.inside)
 
 
+NOTHING = Reading({}, set())
+"""What most guards read but for the object they are asked of."""
+
+
 def reading(noted: Noted, own: Readable | None) -> Reading:
-    """What was read for an object, or for none."""
+    """What was read for an object, or for none; `NOTHING` if that is nothing."""
     by_state: dict[Readable, set[str]] = {}
     for one, name in noted:
         if one is own:
@@ -69,7 +75,9 @@ def reading(noted: Noted, own: Readable | None) -> Reading:
             by_state[one] = {name}
         else:
             names.add(name)
-    key = own.oid.encode() if own is not None and by_state else b""
+    if not by_state:
+        return NOTHING
+    key = own.oid.encode() if own is not None else b""
     others: dict[str, set[str]] = {}
     inside: set[str] = set()
     for one, names in by_state.items():
@@ -158,5 +166,8 @@ class WatchedModel(Model):
 
     def meet(self, oid: str, page: Page, kind: EClass | None = None) -> Element:
         made = super().meet(oid, page, kind)
+        row, answers = self._rows.staying.rows.get(oid), self._rows.staying.answers
+        if row is not None:  # as of a time: it is believed for ever
+            made._neo.kept, made._neo.page = row, answers[oid].page
         self._held.append(made)
         return made

@@ -77,7 +77,7 @@ def rows(
         for key, value in cursor:
             if key < row_stop:
                 column = key[cut]
-                if newest and value >= b"\1" and column not in row:
+                if value >= b"\1" and column not in row and (newest or key[-_TIME:] >= inverse):
                     row[column] = value
                     continue
             else:
@@ -98,7 +98,7 @@ def rows(
                 column = key[cut]
                 row = {}
                 found.append((unescape(head) if 1 in head else head, row))
-                if newest and value >= b"\1":
+                if value >= b"\1" and (newest or key[-_TIME:] >= inverse):
                     row[column] = value
                     continue
             column = unescape(column)
