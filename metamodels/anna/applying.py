@@ -180,11 +180,3 @@ def _changed(value: Any, met: Sequence[Ready], outcomes: dict[str, Outcome]) -> 
         outcomes[one.action.id] = Outcome(ERROR, OPERATION_FAILED) if failed else Outcome(APPLIED)
         value = value if failed else found
     return value
-
-
-def counted(outcomes: Mapping[str, Outcome]) -> dict[str, int]:
-    """How many actions ended in each outcome."""
-    counts = dict.fromkeys(OUTCOMES, 0)
-    for one in outcomes.values():
-        counts[one.outcome] += 1
-    return counts

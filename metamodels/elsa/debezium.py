@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 import neomodel as nm
-from metamodels.elsa.messages import Change, Message, read_json, stored
+from metamodels.elsa.messages import Change, Message, read_json, shown, stored
 from metamodels.elsa.versions import event_time
 
 _MILLISECOND = 1000
@@ -31,7 +31,7 @@ def debezium(message: Message) -> Change | None:
         return None
     envelope = _payload(value)
     if not isinstance(envelope, dict) or "op" not in envelope:
-        raise nm.InvalidValue("a change event", _shown(envelope), "an envelope with op, before and after")
+        raise nm.InvalidValue("a change event", shown(envelope), "an envelope with op, before and after")
     operation = envelope["op"]
     if operation == _MESSAGE:
         return None
@@ -43,7 +43,7 @@ def debezium(message: Message) -> Change | None:
     deletion = operation == _DELETION
     after = envelope.get("after")
     if not deletion and not isinstance(after, dict):
-        raise nm.InvalidValue(f"what a change event with op {operation} has after", _shown(after), "a row")
+        raise nm.InvalidValue(f"what a change event with op {operation} has after", shown(after), "a row")
     sequence = _sequence(envelope)
     identity = _identity(envelope) if sequence is None else None
     return Change(name, event, deletion, None if deletion else stored(after), sequence, identity)
@@ -76,7 +76,7 @@ def _key(found: Any) -> str:
     if isinstance(found, int | float) and not isinstance(found, bool):
         return str(found)
     raise nm.InvalidValue(
-        "the key of a change event", _shown(found), "the columns of a primary key; the table needs one"
+        "the key of a change event", shown(found), "the columns of a primary key; the table needs one"
     )
 
 
@@ -92,7 +92,7 @@ def _time(envelope: dict[str, Any]) -> Any:
         given = found.get(name) if isinstance(found, dict) else None
         if isinstance(given, int) and not isinstance(given, bool):
             return given * scale
-    raise nm.InvalidValue("the times of a change event", _shown(source), "ts_ms, in source or beside it")
+    raise nm.InvalidValue("the times of a change event", shown(source), "ts_ms, in source or beside it")
 
 
 # where in the source's log
@@ -158,8 +158,3 @@ def _identity(envelope: dict[str, Any]) -> str:
     times = {name: source.get(name) for name in ("ts_ms", "ts_us", "ts_ns")} if isinstance(source, dict) else {}
     about = [times, *(envelope.get(name) for name in ("op", "ts_ms", "ts_us", "before", "after", "transaction"))]
     return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:32]
-
-
-def _shown(found: Any) -> str:
-    text = json.dumps(found, ensure_ascii=False)
-    return text if len(text) <= 80 else f"{text[:80]}…"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import neomodel as nm
-from neomodel.times import STABLE, parsed
+from metamodels.elsa.messages import time_of
 
 COLUMNS = ("key", "event", "ingest", "operation", "value")
 
@@ -71,12 +71,4 @@ class History:
 
     def _row(self, record: dict[str, Any]) -> tuple[Any, ...]:
         key, event, ingest, operation, value = (record.get(name) for name in COLUMNS)
-        return key, _time(event), _time(ingest), operation, value
-
-
-def _time(given: Any) -> Any:
-    """What a file has as a time: a number, or a text as people write times."""
-    if not isinstance(given, str) or given == STABLE:
-        return given
-    negative = given.startswith("-") and given[1:].isdecimal()
-    return int(given) if negative else parsed(given)
+        return key, time_of(event), time_of(ingest), operation, value

@@ -60,10 +60,10 @@ def plain(message: Message) -> Change:
     """What a message tells in the format above."""
     found = read_json(message.value)
     if not isinstance(found, dict) or not _FIELDS.issuperset(found):
-        raise nm.InvalidValue("a message", _shown(found), f"an object with {', '.join(sorted(_FIELDS))}")
+        raise nm.InvalidValue("a message", shown(found), f"an object with {', '.join(sorted(_FIELDS))}")
     if "key" not in found or "event" not in found:
         missing = "event" if "key" in found else "key"
-        raise nm.InvalidValue("a message", _shown(found), f"one that has the field {missing!r}")
+        raise nm.InvalidValue("a message", shown(found), f"one that has the field {missing!r}")
     key, operation = found["key"], found.get("operation", INSERT)
     if operation == INSERT and "value" not in found:
         raise nm.InvalidValue("the value of an insert", None, "one; null must be written down")
@@ -172,7 +172,8 @@ def _sequence(given: int | str) -> bytes:
     return b"n" + (given + 2**63).to_bytes(8, "big")
 
 
-def _shown(found: Any) -> str:
+def shown(found: Any) -> str:
+    """What JSON was read into, in a few words."""
     text = json.dumps(found, ensure_ascii=False)
     return text if len(text) <= 80 else f"{text[:80]}…"
 

@@ -7,8 +7,6 @@ import random
 from collections.abc import Iterable
 from typing import Any
 
-from pyspark.sql.streaming.datasource import ReadAllAvailable
-
 import neomodel as nm
 from neomodel.kinds import EClass, EFeature
 from spark import ModelSource
@@ -61,9 +59,6 @@ class Follower:
         while (parts := self.step()) is not None:
             found += [row for part in parts for row in part]
         return found
-
-    def all_at_once(self) -> list[dict[str, Any]]:
-        return [row for part in self.step(ReadAllAvailable()) or [] for row in part]
 
 
 def micros(time: datetime.datetime) -> int:

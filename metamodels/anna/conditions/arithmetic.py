@@ -32,11 +32,6 @@ class Failure(Enum):
 FAILED = Failure.FAILED
 
 
-def as_decimal(kind: Type) -> Type:
-    """The decimal type that all of a type fit into."""
-    return decimal(19, 0) if kind.name == "integer" else kind
-
-
 def result(op: str, left: Type, right: Type) -> Type:
     """The decimal type of an operation on two of them."""
     p1, s1, p2, s2 = left.size, left.scale, right.size, right.scale
