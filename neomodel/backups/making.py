@@ -46,6 +46,8 @@ def backup(
     stable; with `wait`, all that was written so far is waited for to be so. If nothing has come since, the last backup
     is returned. One that was interrupted is gone on with, as of its own time, if the same is asked for again.
     """
+    if file_cells < 1:
+        raise InvalidValue("the number of cells in a file", file_cells, "1 or more")
     began = clock.monotonic()
     chain = Chain(folder)
     with chain.alone():

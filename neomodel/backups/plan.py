@@ -100,6 +100,8 @@ def made(
     if missing:
         remedy = "wait a little, or let the command do that"
         raise NotStable(f"model {missing[0]!r} of {repository.store.url}", "its creation", told(at), remedy)
+    if not subjects:
+        raise InvalidValue("the time to back up as of", told(at), "one at which there was a model")
     number, parent = (1, None) if last is None else (last.number + 1, chain.digest(last.number))
     return Plan(secrets.token_hex(8), number, parent, at, start, heads, tuple(subjects), wall())
 

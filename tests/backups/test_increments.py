@@ -226,6 +226,10 @@ def test_folders_that_do_not_fit_are_refused(repo: Repository, tmp_path: Path) -
             nm.backup(repo, tmp_path / folder, *names, since=since)
     with pytest.raises(nm.ModelNotFound, match="did you mean 'm'"):
         nm.backup(repo, tmp_path / "d", "mm")
+    with pytest.raises(nm.InvalidValue, match="one at which there was a model"):
+        nm.backup(repo, tmp_path / "e", as_of=1)
+    with pytest.raises(nm.InvalidValue, match="cells in a file"):
+        nm.backup(repo, tmp_path / "e", file_cells=0)
     (tmp_path / "file").touch()
     with pytest.raises(nm.InvalidValue, match="this is a file"):
         nm.backup(repo, tmp_path / "file", "m")
