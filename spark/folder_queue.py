@@ -23,7 +23,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMa
 from pyspark.sql.types import StructType
 
 from neomodel.errors import InvalidFile, InvalidValue
-from spark.options import named
+from spark.options import check_positive, named
 from spark.queues import LINES, LINES_ARROW, LONGEST_FILE, LONGEST_QUEUE, write_state
 from spark.sentences import one_sentence
 
@@ -171,6 +171,7 @@ class FolderSource(DataSource):
         for name in ("folder", "log"):
             if not given.get(name):
                 raise InvalidValue(f"option {name}", given.get(name), "the path of a folder")
+        check_positive(given, "bytes", "messages")
         return LINES
 
     def streamReader(self, schema: StructType) -> "FolderReader":  # noqa: ARG002, N802  Spark's name

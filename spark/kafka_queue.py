@@ -19,7 +19,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMa
 from pyspark.sql.types import StructType
 
 from neomodel.errors import InvalidValue, StoreUnavailable
-from spark.options import named
+from spark.options import check_positive, named
 from spark.queues import ARROW, QUEUED, write_state
 from spark.sentences import one_sentence
 
@@ -54,9 +54,8 @@ class KafkaSource(DataSource):
         for name in ("bootstrap", "topic", "log"):
             if not given.get(name):
                 raise InvalidValue(f"option {name}", given.get(name), "host:port, the topic's name, and a folder")
-        for name in ("messages", "patience"):
-            if given.get(name) and not _is_number(given[name], whole=name == "messages"):
-                raise InvalidValue(f"option {name}", given[name], "a number above 0")
+        check_positive(given, "messages")
+        check_positive(given, "patience", kind=float)
         return QUEUED
 
     def streamReader(self, schema: StructType) -> "KafkaReader":  # noqa: ARG002, N802  Spark's name
@@ -223,13 +222,6 @@ class KafkaReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                     f"the messages of {self._topic}/{stretch.number}", f"from {stretch.start} on", expected
                 )
             return low, high
-
-
-def _is_number(text: str, *, whole: bool) -> bool:
-    try:
-        return (int(text) if whole else float(text)) > 0
-    except ValueError:
-        return False
 
 
 def _batch(queue: str, rows: list[tuple[str, bytes | None, bytes | None]]) -> pa.RecordBatch:

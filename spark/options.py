@@ -135,6 +135,17 @@ def flag(given: Mapping[str, str], name: str, *, default: bool = False) -> bool:
     return _FLAGS[found.lower()]
 
 
+def check_positive(given: Mapping[str, str], *names: str, kind: type[int] | type[float] = int) -> None:
+    """That these options are numbers above 0, where they are given."""
+    for name in names:
+        try:
+            good = not given.get(name) or kind(given[name]) > 0
+        except ValueError:
+            good = False
+        if not good:
+            raise InvalidValue(f"option {name}", given[name], "a number above 0")
+
+
 def absolute(url: str) -> str:
     """The URL as it means the same in every process of a job: executors work in folders of their own."""
     scheme, colon, rest = url.partition(":")

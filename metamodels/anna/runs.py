@@ -200,6 +200,14 @@ class Claim:
             renewing.join()
 
     def _renew(self, ended: threading.Event) -> None:
+        while not self._lost and not ended.wait(self._lease / 3):
+            try:
+                self._renew_once()
+            except (nm.StoreUnavailable, nm.OutcomeUnknown, nm.Conflict):
+                continue  # it is tried again; if that goes on, the claim runs out, which is told to who commits
+
+    def _renew_once(self) -> None:
+        """By a connection of its own: a model is for one thread at a time."""
         with nm.connect(self._runs.repository.store.url, create=False) as repository:
             runs = Runs(repository)
             run: Any = runs.get(self.run.process, self.run.number)
@@ -210,11 +218,7 @@ class Claim:
                     if not self._lost and run.state is State.RUNNING:
                         run.until = runs.now() + int(self._lease * _SECOND)
 
-            while not self._lost and not ended.wait(self._lease / 3):
-                try:
-                    nm.redo(change, attempts=20)
-                except (nm.StoreUnavailable, nm.OutcomeUnknown, nm.Conflict):
-                    continue  # it is tried again; if that goes on, the claim runs out, which is told to who commits
+            nm.redo(change, attempts=20)
 
 
 def element(run: Run) -> Any:

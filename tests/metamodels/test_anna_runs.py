@@ -99,6 +99,27 @@ def test_a_claim_is_renewed_while_its_process_works(repo: nm.Repository) -> None
         Runs(repo).start("report", 1, arguments_of(claim), "products")
 
 
+def test_a_claim_is_renewed_though_the_store_did_not_answer_at_first(
+    repo: nm.Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claim = begun(repo, lease=0.6)
+    connect, times = nm.connect, []
+
+    def slow(url: str, **options: Any) -> nm.Repository:
+        times.append(url)
+        if len(times) == 1:
+            raise nm.StoreUnavailable("connecting", url, "no answer")
+        return connect(url, **options)
+
+    monkeypatch.setattr(nm, "connect", slow)
+    with claim.working():
+        time.sleep(1.5)
+        with pytest.raises(nm.RunTaken):
+            Runs(repo).start("report", 1, arguments_of(claim), "products")
+        claim.end(anna.State.DONE)
+    assert len(times) > 1
+
+
 def test_a_run_whose_process_was_killed_is_taken_over_at_once(tmp_path: Path) -> None:
     url = f"lmdb:{tmp_path}/db"
     script = (

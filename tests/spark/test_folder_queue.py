@@ -6,9 +6,9 @@ from random import Random
 
 import pytest
 
-from neomodel.errors import InvalidFile
+from neomodel.errors import InvalidFile, InvalidValue
 from spark import folder_queue
-from spark.folder_queue import Arrival, FolderReader, Piece, batches, shares
+from spark.folder_queue import Arrival, FolderReader, FolderSource, Piece, batches, shares
 from spark.queues import messages, place
 
 _LINES = (b'{"a": 1}', b"", b" ", b"\t \r", b"\x0b\x0c", b"x" * 70, "é\u2028".encode(), b"a\0b", b"q\r\r", b" a ")
@@ -91,3 +91,9 @@ def test_a_file_that_is_shorter_than_it_was_is_refused_by_name(tmp_path: Path) -
 
     with pytest.raises(InvalidFile, match=r"f\.jsonl.*ends at byte 3, and had more"):
         told(tmp_path, Piece("f.jsonl", 0, 10, True))
+
+
+@pytest.mark.parametrize("option", [{"messages": "many"}, {"bytes": "0"}, {"messages": "1.5"}])
+def test_an_option_that_is_no_number_is_refused(option: dict[str, str]) -> None:
+    with pytest.raises(InvalidValue, match="expected a number above 0"):
+        FolderSource({"folder": "queue", "log": "x", **option}).schema()
