@@ -79,7 +79,7 @@ class SparkEngine:
             grouped = groups.mapPartitions(lambda some: work.apply_groups(some, tallies.add))
             messages = messages.union(grouped)
         dealt = messages.mapPartitions(lambda some: _dealt(some, starts)).partitionBy(len(parts), int)
-        dealt = dealt.coalesce(max(self._context.defaultParallelism, len(parts) // _PARTS))
+        dealt = dealt.coalesce(max(self._context.defaultParallelism, -(-len(parts) // _PARTS)))
         with Telling(_telling(task.progress, tallies, len(parts))):
             settled = dealt.mapPartitions(work.settle).collect()
         found = [tallies.value[key] for key in sorted(tallies.value)]
