@@ -37,9 +37,8 @@ from spark.snapshots import Snapshot
 from spark.telling import Telling
 
 _BUNDLE = 5_000  # messages
-_PARTS = (
-    8  # that a task settles, where there are more than cores: to begin a task takes longer than to settle most parts
-)
+_PARTS = 8
+"""Parts that one task settles, at most: to begin a task takes longer than to settle most parts."""
 
 
 def transform(session: SparkSession, transformation: Transformation, source: Model, target: str, **options: Any) -> Run:
