@@ -37,9 +37,8 @@ from spark.snapshots import Snapshot
 from spark.telling import Telling
 
 _BUNDLE = 5_000  # messages
-_PARTS = (
-    8  # that a task settles, where there are more than cores: to begin a task takes longer than to settle most parts
-)
+_PARTS = 8
+"""Parts that one task settles, at most: to begin a task takes longer than to settle most parts."""
 
 
 def transform(session: SparkSession, transformation: Transformation, source: Model, target: str, **options: Any) -> Run:
@@ -79,7 +78,7 @@ class SparkEngine:
             grouped = groups.mapPartitions(lambda some: work.apply_groups(some, tallies.add))
             messages = messages.union(grouped)
         dealt = messages.mapPartitions(lambda some: _dealt(some, starts)).partitionBy(len(parts), int)
-        dealt = dealt.coalesce(max(self._context.defaultParallelism, len(parts) // _PARTS))
+        dealt = dealt.coalesce(max(self._context.defaultParallelism, -(-len(parts) // _PARTS)))
         with Telling(_telling(task.progress, tallies, len(parts))):
             settled = dealt.mapPartitions(work.settle).collect()
         found = [tallies.value[key] for key in sorted(tallies.value)]

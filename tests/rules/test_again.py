@@ -142,6 +142,30 @@ def test_only_what_has_read_of_parts_what_changed_is_done_again(repo: nm.Reposit
     assert run.applications == {"flagged": 1, "plain": 1}  # the whole asks which of its parts are flagged
 
 
+def test_all_who_trace_an_object_are_done_again_when_another_rule_matches_it(repo: nm.Repository) -> None:
+    pairing = nm.Transformation("pairing")
+
+    @pairing.rule(when=lambda node: node.flag)
+    def on(node: Node, box: Box) -> None:
+        box.mate = nm.trace(node.best)
+
+    @pairing.rule(when=lambda node: not node.flag)
+    def off(node: Node, box: Box) -> None:
+        box.mate = nm.trace(node.best)
+
+    model = repo.create("m")
+    best = Node(name="best", flag=True)
+    model.roots.extend([best, *(Node(name=f"n{number}", best=best) for number in range(3))])
+    nm.transform(pairing, model, "again")
+    best.flag = False
+
+    run = nm.retransform(pairing, model, "again")
+
+    assert run.applications == {"off": 4}
+    nm.transform(pairing, model, "whole", token=run.token)
+    assert rows(repo.open("again")) == rows(repo.open("whole"))
+
+
 def oid(node: object) -> str:
     found = nm.oid(node)  # type: ignore[arg-type]
     assert found is not None

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 import neomodel as nm
-from tests.rules.shapes import Label, Leaf, Node, Special, Thing, Vague, cut_at, made, named, names
+from tests.rules.shapes import Label, Leaf, Node, Special, Thing, cut_at, made, named, names
 
 ALL = ["a", "a1", "b", "other", "top"]
 
@@ -128,63 +128,6 @@ def test_a_collection_of_a_result_is_assigned_and_not_added_to(source: nm.Model)
 
     with pytest.raises(nm.RuleFailed, match="'append'"):
         nm.transform(adding, source, "out")
-
-
-# inheritance
-
-
-def test_a_rule_that_extends_another_takes_its_place_and_adds_to_its_body(source: nm.Model) -> None:
-    both = things()
-
-    @both.rule(extends=both.rules["thing"])
-    def leaf(leaf: Leaf, thing: Special, label: Label):
-        assert thing.name == leaf.name
-        thing.number = leaf.size
-        thing.labels = [label]
-
-    model = made(both, source)
-    assert sorted((one.name, one.eClass.name, one.number, len(one.labels)) for one in model.roots if one.number) == [
-        ("a1", "Special", 1, 1),
-        ("b", "Special", 2, 1),
-    ]
-    assert {one.name: one.eClass.name for one in model.roots} == {
-        "top": "Thing",
-        "a": "Thing",
-        "other": "Thing",
-        "a1": "Special",
-        "b": "Special",
-    }
-
-
-def test_the_guards_of_all_that_a_rule_extends_must_hold(source: nm.Model) -> None:
-    guarded = nm.Transformation("Guarded")
-
-    @guarded.rule(when=lambda node: node.size > 0)
-    def sized(node: Node, thing: Thing):
-        thing.name = node.name
-
-    @guarded.rule(extends=sized, when=lambda node: node.size != 1)
-    def two(node: Node, thing: Special):
-        pass
-
-    assert sorted((one.name, one.eClass.name) for one in made(guarded, source).roots) == [
-        ("a1", "Thing"),
-        ("b", "Special"),
-    ]
-
-
-def test_an_abstract_rule_is_only_extended(source: nm.Model) -> None:
-    vague = nm.Transformation("Vague")
-
-    @vague.rule(abstract=True)
-    def any_node(node: Node, thing: Vague):
-        thing.name = node.name
-
-    @vague.rule(extends=any_node)
-    def leaf(node: Leaf, thing: Thing):
-        pass
-
-    assert sorted(names(made(vague, source).roots)) == ["a1", "b"]
 
 
 # lazy rules

@@ -88,6 +88,20 @@ def test_an_ambiguous_or_missing_trace_names_both_sides(source: nm.Model, asked:
         nm.transform(two_rules(asked), source, "out")
 
 
+def test_a_trace_leads_to_the_same_each_time_and_by_an_output_still_elsewhere(source: nm.Model) -> None:
+    twice = nm.Transformation("Twice")
+
+    @twice.rule
+    def both(node: Node, first: Thing, second: Thing):
+        first.name, second.name = node.name, f"{node.name}, second"
+        if node.next is not None:
+            found = [nm.trace(node.next), nm.trace(node.next, "second"), nm.trace(node.next)]
+            assert found[0] == found[2]
+            first.far = found[:2]
+
+    assert names(named(made(twice, source), "a").far) == ["b", "b, second"]
+
+
 def test_a_trace_goes_to_the_rule_that_extends(source: nm.Model) -> None:
     extending = nm.Transformation("Extending")
 
