@@ -19,7 +19,7 @@ from neomodel.rules.plan import Plan
 from neomodel.rules.reworking import Reworking
 from neomodel.rules.root_list import relist
 from neomodel.rules.running import bound
-from neomodel.rules.runs import Run, Runs, Token
+from neomodel.rules.runs import Run, Runs, Token, runs
 from neomodel.rules.settling import order_of
 from neomodel.stores.clock import wall
 from neomodel.times import STABLE
@@ -34,16 +34,15 @@ def retransform(transformation: Transformation, source: Model, target: str) -> R
     """
     began, watch = wall(), time.monotonic()
     repository = source.repository
-    runs = Runs(repository.store)
     model = repository.open(target)
-    token = _former(transformation, source, target, runs)
+    token = _former(transformation, source, model)
     with batch(repository):
         after = source if source.as_of is not None else repository.open(source.name, as_of=STABLE)
         assert after.as_of is not None
         plan = bound(transformation, after, repository)
-        if _finished(model, plan, runs):
-            token = _former(transformation, source, target, runs)
-        last = runs.of(target)[-1]
+        if _finished(model, plan):
+            token = _former(transformation, source, model)
+        last = runs(model)[-1]
         if after.as_of < token.at:
             raise InvalidValue("the time of the source", after.as_of, f"{token.at}, the time of the last run, or later")
         now = attrs.evolve(token, at=after.as_of)
@@ -64,14 +63,16 @@ def retransform(transformation: Transformation, source: Model, target: str) -> R
         )
         head = {"run": attrs.asdict(run), "come": work.come, "gone": work.gone}
         Journal(model).put(head, mutations)
-        return _finished(model, plan, runs) or run
+        return _finished(model, plan) or run
 
 
-def _former(transformation: Transformation, source: Model, target: str, runs: Runs) -> Token:
+def _former(transformation: Transformation, source: Model, target: Model) -> Token:
     """The token of the run that is to be done again; refused if that can't be."""
-    last = next(iter(runs.of(target)[::-1]), None)
+    last = next(iter(runs(target)[::-1]), None)
     if last is None or not last.recording:
-        raise InvalidValue("a model to bring up to date", target, "one that transform() made, with incremental=True")
+        raise InvalidValue(
+            "a model to bring up to date", target.name, "one that transform() made, with incremental=True"
+        )
     token = Token.parse(last.token)
     if (token.transformation, token.version, token.source) != (
         transformation.name,
@@ -80,11 +81,11 @@ def _former(transformation: Transformation, source: Model, target: str, runs: Ru
     ):
         found = f"version {transformation.version} of {transformation.name}, on model {source.name}"
         expected = f"what made it: version {token.version} of {token.transformation}, on model {token.source}"
-        raise InvalidValue(f"the transformation for {target}", found, f"{expected}; or make it anew")
+        raise InvalidValue(f"the transformation for {target.name}", found, f"{expected}; or make it anew")
     return token
 
 
-def _finished(target: Model, plan: Plan, runs: Runs) -> Run | None:
+def _finished(target: Model, plan: Plan) -> Run | None:
     """Do what a journal says, if there is one."""
     journal = Journal(target)
     head: dict[str, Any] | None = journal.head()
@@ -95,6 +96,6 @@ def _finished(target: Model, plan: Plan, runs: Runs) -> Run | None:
     come = [(order, oid) for order, oid in head["come"]]
     roots = relist(target, come, head["gone"], lambda oid: order_of(plan, target, oid))
     run = attrs.evolve(Run(**head["run"]), roots=roots)
-    runs.add(run)
+    Runs(target.repository.store).add(run)
     journal.erase()
     return run

@@ -127,8 +127,8 @@ class Applying:
         except Exception as error:
             tell_of(error, bound, element, "its key")
             raise
-        if not isinstance(key, str):
-            raise RuleFailed(bound.name, _told(element), "its key", f"it is {key!r}, expected text")
+        if not isinstance(key, str) or "\0" in key:  # which parts what is told of results
+            raise RuleFailed(bound.name, _told(element), "its key", f"it is {key!r}, expected text without NUL")
         return key
 
     # applying
@@ -228,8 +228,10 @@ class Applying:
             made = [Target(self._plan.oid(rule.name, name, oid), kind) for name, kind in bound.outputs.items()]
             self._uniques[f"{rule.name}\0{oid}"] = made[0]  # before its body, which may lead here again
             caller, self._caller = self._caller, _Caller(rule.name, oid, shared=True)
-            self._fill(bound, element, oid, [one._oid for one in made])
-            self._caller = caller
+            try:
+                self._fill(bound, element, oid, [one._oid for one in made])
+            finally:
+                self._caller = caller
             application.shared.update(one._oid for one in made)
             return made[0]
         caller = self._caller

@@ -98,7 +98,7 @@ class Transformation:
     """Rules under one name. Its version is what its author calls it, or else follows from the text of the rules."""
 
     def __init__(self, name: str, *, version: str | None = None) -> None:
-        if not isinstance(name, str) or not name.isprintable() or not name or "\0" in name:
+        if not isinstance(name, str) or not name.isprintable() or not name:
             raise InvalidValue("the name of a transformation", name, "text")
         self.name = name
         self.rules: dict[str, Rule] = {}

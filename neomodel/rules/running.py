@@ -22,9 +22,6 @@ from neomodel.rules.settling import Gathered, list_roots, settle
 from neomodel.stores.clock import wall
 from neomodel.times import STABLE
 
-Group = tuple[str, str, list[str]]
-"""A grouped rule, a key, and the ids of the objects that have it."""
-
 
 @attrs.define
 class Outcome:

@@ -140,14 +140,14 @@ class Runs:
 
     # those that are complete
 
-    def of(self, target: str) -> list[Run]:
-        """The runs that made a model, the latest last. One scan."""
+    def of(self, target: str, since: int | None) -> list[Run]:
+        """The runs that made a model of that name, the latest last: those on record since a time. One scan."""
         start = f"{target}#".encode()
         try:
-            rows = list(self._table.scan(start, start + b":"))
+            told = list(self._table.history(start, start + b":", columns=[_RUN]))
         except TableNotFound:
             return []
-        return [Run(**json.loads(row[_RUN])) for _, row in rows if _RUN in row]
+        return [Run(**json.loads(one.value)) for one in told if one.value and one.time >= (since or 0)]
 
     def register(self, transformation: Transformation) -> None:
         """Put a version of a transformation on record; `InvalidValue` if there is another under its name. A read, and a
@@ -184,8 +184,8 @@ class Runs:
 
 
 def runs(model: Any) -> list[Run]:
-    """The runs that made a model, the latest last. One scan."""
-    return Runs(model.repository.store).of(model.name)
+    """The runs that made a model, the latest last; not those of one that had its name before. One scan and a read."""
+    return Runs(model.repository.store).of(model.name, model.repository.catalogue.created(model.name))
 
 
 def _described(transformation: Transformation) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from neomodel.model import Model
 from neomodel.objects import Element
 from neomodel.rules.definition import Transformation
 from neomodel.rules.plan import Plan
-from neomodel.rules.runs import Runs, Token
+from neomodel.rules.runs import Token, runs
 from neomodel.states import Stored
 
 
@@ -27,7 +27,7 @@ class Origin:
 
 
 def why(result: Element) -> Origin:
-    """What an object was made of, as of the time of the run that made it. Two reads. `InvalidValue` if no run did."""
+    """What an object was made of, as of the time of the run that made it. A scan and three reads. `InvalidValue` if no run did."""
     state = result._neo
     row = (
         state.model.table.get(state.oid.encode(), at=state.model.as_of, columns=(layout.TRACE,))
@@ -37,8 +37,11 @@ def why(result: Element) -> Origin:
     if not row:
         raise InvalidValue("what to explain", result, "an object that a transformation has made")
     rule, output, source = row[layout.TRACE].decode().split("\0")
-    runs = Runs(state.model.repository.store).of(state.model.name)
-    token = runs[-1].token
+    made = runs(state.model)
+    if not made:
+        expected = f"one of a model whose run is on record; make {state.model.name} anew"
+        raise InvalidValue("what to explain", result, expected)
+    token = made[-1].token
     told = Token.parse(token)
     if source.startswith("="):
         return Origin(rule, output, None, source[1:], token)

@@ -1,6 +1,7 @@
 """Which rules are applied to what, and what they make: guards, outputs, inheritance, lazy and grouped rules."""
 
 from collections import Counter
+from typing import Any
 
 import pytest
 
@@ -269,14 +270,19 @@ def test_objects_of_one_key_are_one_source(source: nm.Model, cuts: tuple[bytes, 
     assert names(named(model, "a").parts) == ["a!", "a1!"]
 
 
-def test_a_key_is_text(source: nm.Model) -> None:
+@pytest.mark.parametrize(
+    ("key", "told"), [(lambda node: node.size, r"\d"), (lambda node: f"{node.name}\0", r"'\w+\\x00'")]
+)
+def test_a_key_is_text(source: nm.Model, key: Any, told: str) -> None:
     grouped = nm.Transformation("Grouped")
 
-    @grouped.rule(key=lambda node: node.size)
+    @grouped.rule(key=key)
     def sized(nodes: Node, thing: Thing):
         thing.number = len(nodes)
 
-    with pytest.raises(nm.RuleFailed, match=r"rule sized failed on src\.\w+ .* at its key: it is \d, expected text"):
+    with pytest.raises(
+        nm.RuleFailed, match=rf"rule sized failed on src\.\w+ .* at its key: it is {told}, expected text"
+    ):
         nm.transform(grouped, source, "out")
 
 

@@ -143,6 +143,27 @@ def test_why_tells_of_the_source_as_it_was(source: nm.Model) -> None:
     assert nm.why(named(model, "b")).source.name == "b"
 
 
+def test_runs_of_a_model_that_had_the_name_before_are_not_those_of_the_model(source: nm.Model) -> None:
+    repository = source.repository
+    made(FAR, source, "out")
+    repository.drop("out")
+    model = repository.create("out")
+
+    assert nm.runs(model) == []
+    with pytest.raises(nm.InvalidValue, match="expected one that transform"):
+        nm.retransform(FAR, source, "out")
+    repository.drop("out")
+    assert len(nm.runs(made(FAR, source, "out"))) == 1
+
+
+def test_why_tells_that_no_run_is_on_record(source: nm.Model) -> None:
+    model = made(FAR, source)
+    source.repository.store.table("_runs").drop()
+
+    with pytest.raises(nm.InvalidValue, match="expected one of a model whose run is on record; make"):
+        nm.why(named(model, "b"))
+
+
 def test_why_tells_of_lazy_and_of_grouped_rules(source: nm.Model) -> None:
     others = nm.Transformation("Others")
 
