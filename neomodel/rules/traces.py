@@ -27,7 +27,8 @@ class Origin:
 
 
 def why(result: Element) -> Origin:
-    """What an object was made of, as of the time of the run that made it. A scan and three reads. `InvalidValue` if no run did."""
+    """What an object was made of, as of the time of the run that made it. A scan and three reads. `InvalidValue` if no
+    run did."""
     state = result._neo
     row = (
         state.model.table.get(state.oid.encode(), at=state.model.as_of, columns=(layout.TRACE,))
