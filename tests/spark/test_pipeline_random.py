@@ -1,6 +1,9 @@
 """Random processes, data, actions and tokens: what a run gives, and gives again, bit for bit."""
 
+import os
 import random
+import subprocess
+import sys
 import uuid
 from pathlib import Path
 
@@ -15,6 +18,8 @@ from metamodels.elsa import ElsaStore, Token
 from neomodel.cluster import Cluster
 from tests.spark.products import files
 from tests.spark.random_products import LAYOUT, Rows, computed, drawn, filled, ingested, merged, process, told
+
+HERE = Path(__file__).parent.parent.parent
 
 
 def tables(run: anna.Run) -> dict[str, Rows]:
@@ -86,6 +91,28 @@ def test_a_random_process_gives_what_it_should_and_gives_it_again(
 
 def test_so_it_does_on_hbase(session: SparkSession, hbase3: Cluster, tmp_path: Path) -> None:
     play(3, settling(hbase3), tmp_path / "products", session)
+
+
+@pytest.mark.parametrize("count", [1, pytest.param(12, marks=pytest.mark.soak)])
+def test_it_gives_the_same_bytes_on_one_core(count: int, session: SparkSession, tmp_path: Path) -> None:
+    assert session.sparkContext.defaultParallelism == 2
+    url, seeds = f"lmdb:{tmp_path}/db", range(300, 300 + count)
+    for seed in seeds:
+        play(seed, url, tmp_path / "products", session)
+    changes = {"PYTHONPATH": str(HERE), "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+
+    ended = subprocess.run(
+        [sys.executable, "-m", "tests.spark.one_core", url, str(tmp_path / "products"), *map(str, seeds)],
+        cwd=tmp_path,
+        env={**os.environ, **changes},
+        capture_output=True,
+        text=True,
+        timeout=500,
+        check=False,
+    )
+
+    assert ended.returncode == 0, ended.stderr[-2000:]
+    assert ended.stdout.count("is the same") == count
 
 
 @pytest.mark.soak
