@@ -13,6 +13,8 @@ T = TypeVar("T")
 
 QUICK = bool(os.environ.get("QUICK"))
 """Whether to take small sizes and few rounds: to see that all of it runs, and about where it stands."""
+FLAT = 1.5
+"""How many times the least cost of one thing its cost among the most may be."""
 
 
 def sized(full: T, quick: T) -> T:
@@ -104,11 +106,21 @@ class Growth:
     sizes: Sequence[int]
     costs: dict[str, Sequence[float]]
     """By what it is and its unit, as in "creation, µs each"."""
-    reached: bool = True
+
+    @property
+    def reached(self) -> bool:
+        return all(self._is_flat(name) for name in self.costs)
+
+    def _is_flat(self, name: str) -> bool:
+        """Whether what one thing costs has not grown at the end; at first there is what a start costs."""
+        costs = self.costs[name]
+        return "each" not in name or costs[-1] <= FLAT * min(costs)
 
     def __str__(self) -> str:
         curves = list(self.costs.values())
-        rows = ([f"{size:,}", *(f"{curve[at]:,.2f}" for curve in curves)] for at, size in enumerate(self.sizes))
+        rows = [[f"{size:,}", *(f"{curve[at]:,.2f}" for curve in curves)] for at, size in enumerate(self.sizes)]
+        for at, name in enumerate(self.costs, 1):
+            rows[-1][at] += "" if self._is_flat(name) else " **grown**"
         return _markdown(self.title, [self.things, *self.costs], rows, numbers=1 + len(curves))
 
 
