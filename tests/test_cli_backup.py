@@ -24,6 +24,7 @@ def test_a_model_goes_into_a_folder_and_into_another_store(
     city.roots[0].name = "Village"
     out = run("backup", folder, "--since", "last", *HERE)
     assert re.search(r"^city +new +2 +[\d,]+$", out, re.MULTILINE)
+    assert f"{folder}: nothing was written since backup 2, as of" in run("backup", folder, "--since", "last", *HERE)
     assert run("verify", folder).endswith("all is as it was written\n")
 
     other = f"lmdb:{tmp_path}/other"

@@ -47,17 +47,24 @@ def backup(
 
     With --json the manifest is printed.
     """
+    from neomodel.backups.chain import Chain
+
     given = None if since is None else since if since == "last" else parsed(since)
     options: dict[str, Any] = {"since": given, "wait": wait, "as_of": STABLE if as_of is None else parsed(as_of)}
     with connect(store, create=False) as repository:
         for name in names or ():
             check_there(repository, name)
+        chain = Chain(folder)
+        before = {number for number in chain.numbers() if not chain.is_unfinished(number)}
         make, _ = _by(engine, repository, f"neomodel backup {folder}")
         regions = sum(len(repository.store.table(name).regions()) for name in repository.models() if _is(name, names))
         with shares(f"backing up into {folder}", "cells", regions) as progress:
             made = make(repository, folder, *(names or ()), progress=progress, **options)
     if as_json:
         print(made.text(), end="")
+        return
+    if made.number in before:
+        print(f"{folder}: nothing was written since backup {made.number}, as of {instant(made.time).isoformat()}")
         return
     rows: list[list[Any]] = [
         [one.name, "all" if one.since is None else "new", f"{_cells(one):,}", f"{_bytes(one):,}"] for one in made.models
