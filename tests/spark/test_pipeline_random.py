@@ -96,13 +96,13 @@ def test_so_it_does_on_hbase(session: SparkSession, hbase3: Cluster, tmp_path: P
 @pytest.mark.parametrize("count", [1, pytest.param(12, marks=pytest.mark.soak)])
 def test_it_gives_the_same_bytes_on_one_core(count: int, session: SparkSession, tmp_path: Path) -> None:
     assert session.sparkContext.defaultParallelism == 2
-    url, seeds = f"lmdb:{tmp_path}/db", range(300, 300 + count)
+    seeds = range(300, 300 + count)
     for seed in seeds:
-        play(seed, url, tmp_path / "products", session)
+        play(seed, f"lmdb:{tmp_path}/db{seed}", tmp_path / "products", session)
     changes = {"PYTHONPATH": str(HERE), "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
 
     ended = subprocess.run(
-        [sys.executable, "-m", "tests.spark.one_core", url, str(tmp_path / "products"), *map(str, seeds)],
+        [sys.executable, "-m", "tests.spark.one_core", str(tmp_path), *map(str, seeds)],
         cwd=tmp_path,
         env={**os.environ, **changes},
         capture_output=True,
