@@ -95,7 +95,7 @@ def refused(capsys: pytest.CaptureFixture[str]) -> Any:
         assert main(arguments) == 2
         captured = capsys.readouterr()
         assert captured.out == ""
-        assert captured.err.count("\n") == 1
+        assert captured.err.count("\n") == 1, captured.err
         return captured.err
 
     return refused
