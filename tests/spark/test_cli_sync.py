@@ -18,6 +18,7 @@ from tests.metamodels.queue_oracle import Told
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     url = f"lmdb:{tmp_path}/db"
     monkeypatch.setenv("NEOMODEL_STORE", url)
+    monkeypatch.setattr("neomodel.cli.sync._LINE", 3600.0)  # on a slow machine it would say how far it is
     return url
 
 
