@@ -25,7 +25,7 @@ _KEY, _BEFORE, _AFTER = "_key", "_before", "_after"
 _SHOWN = 60  # characters of a key, as the place of its message
 _TIME = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
 _WRITTEN = {"timestampFormat": f"{_TIME}XXX", "timestampNTZFormat": _TIME, "timeZone": "UTC"}
-"""Or Spark would leave out what is less than a millisecond, and write times as this session's place has them."""
+"""Or Spark would leave out what is less than a millisecond, and write times in the zone of whoever runs it."""
 
 
 def read_export(session: SparkSession, path: str) -> DataFrame:
