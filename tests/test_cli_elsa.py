@@ -101,6 +101,20 @@ def test_a_history_is_drawn_with_its_versions_and_the_question(loaded: nm.Reposi
     assert "Asked" not in out.read_text()
 
 
+def test_what_a_picture_says_ends_within_it(repository: nm.Repository, run: Any, tmp_path: Path) -> None:
+    elsa.open(repository).system("crm").insert("x", 1, "a long answer " * 20)
+    out = tmp_path / "x.svg"
+    run("elsa", "timeline", "crm", "x", "--event", "15", "--out", str(out))
+
+    width = float(ET.parse(out).getroot().attrib["width"])
+    for element in ET.parse(out).iter("{http://www.w3.org/2000/svg}text"):
+        x, letters, anchor = float(element.attrib["x"]), len(element.text or ""), element.attrib.get("text-anchor")
+        if anchor == "end":
+            assert x - 6.2 * letters > 0
+        elif anchor != "middle":
+            assert x + 7 * letters < width
+
+
 BAD = {
     "no such system": (["get", "crn", "x"], "expected one that has records, or had; did you mean 'crm'?"),
     "no such elsa": (["get", "crm", "x", "--elsa", "elza"], "ELSA in memory:"),

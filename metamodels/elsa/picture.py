@@ -14,10 +14,10 @@ from metamodels.elsa.versions import DELETE, Version
 from neomodel.times import instant
 
 _WIDTH, _HEIGHT = 940, 660
-_LEFT, _RIGHT, _TOP, _BOTTOM = 170, 900, 124, 520
+_LEFT, _RIGHT, _TOP, _BOTTOM = 180, 900, 124, 520
 _COLOURS = ("#8ecae6", "#ffd166", "#a7d8a0", "#f4a6a0", "#c3b1e1", "#f6c8e0", "#b8e0d2", "#ffcf9c")
 _GREY, _INK, _ASKED = "#e3e3e3", "#222222", "#c1121f"
-_LETTER = 7.0  # pixels of a letter, about
+_LETTER, _BOLD = 7.0, 8.2  # pixels of a letter, about
 _SMALLEST = 0.035  # of an axis: where two times lie nearer, all are drawn at equal distances
 _YEAR_1971 = 31_536_000_000_000
 
@@ -144,8 +144,8 @@ def _asked(query: tuple[int, int], found: list[Area], across: _Axis, up: _Axis) 
     dashed = f'fill="none" stroke="{_ASKED}" stroke-dasharray="5 4" stroke-width="1.5"'
     yield f'<path d="M{x:.1f} {_BOTTOM}V{y:.1f}H{_LEFT}" {dashed}/>'
     yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="7" fill="white" stroke="{_ASKED}" stroke-width="3"/>'
-    sentence = f"Asked for event {told(query[0])}, as known at {told(query[1])}: {_cut(answer, 60)}"
-    yield _text(_LEFT, 80, sentence, colour=_ASKED, weight="bold")
+    sentence = f"Asked for event {told(query[0])}, as known at {told(query[1])}: {answer}"
+    yield _text(_LEFT, 80, _cut(sentence, int((_WIDTH - _LEFT) / _BOLD)), colour=_ASKED, weight="bold")
 
 
 def _holds(area: Area, event: int, ingest: int) -> bool:
