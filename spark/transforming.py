@@ -21,15 +21,15 @@ from pyspark.sql import SparkSession
 from neomodel.errors import RuleFailed
 from neomodel.model import Model
 from neomodel.repository import shared
+from neomodel.rules.circles import circles, stored
 from neomodel.rules.definition import Transformation
-from neomodel.rules.folding import Contribution
-from neomodel.rules.part import Member, Message, Tally, Unplaced
+from neomodel.rules.part import Member, Message, Said, Tally, Unplaced
 from neomodel.rules.part import Part as Applied
 from neomodel.rules.reads import WatchedModel
 from neomodel.rules.running import Outcome, Task, bound, counted, in_order
 from neomodel.rules.running import transform as run_by
 from neomodel.rules.runs import APPLYING, Run, Runs, Token
-from neomodel.rules.settling import list_roots, settle
+from neomodel.rules.settling import Settling, list_roots
 from spark.partitions import Part, parts_of
 from spark.reads import Counter, Watched
 from spark.sentences import one_sentence
@@ -88,6 +88,8 @@ class SparkEngine:
         if failures:
             return Outcome(found)
         contradictions = [failure for part in settled for failure in part.failures]
+        if not contradictions:
+            contradictions = circles({oid for part in settled for oid in part.nested}, stored(task.target))
         if contradictions and not task.patience:
             raise contradictions[0]
         if contradictions:
@@ -102,12 +104,13 @@ class SparkEngine:
 @attrs.frozen
 class Settled:
     """What a task has settled: how many results, how many of them others may have made too, and which roots it knows
-    of, in their order; or why it could not."""
+    of, in their order; or why it could not. And from which results there may be circles of containers."""
 
     count: int
     shared: int
     roots: list[tuple[str, str]]
     failures: list[RuleFailed]
+    nested: set[str]
 
 
 @attrs.frozen(eq=False)
@@ -145,7 +148,7 @@ class Work:
                 yield from applied.apply_groups(mine)
                 self._told(applied.tally, b"", f"{mine[0][0]}={mine[0][1]}".encode(), None, counts, tell)
 
-    def settle(self, dealt: Iterable[tuple[int, list[Contribution | Unplaced]]]) -> Iterator[Settled]:
+    def settle(self, dealt: Iterable[tuple[int, list[Said]]]) -> Iterator[Settled]:
         """Fold again what other parts contributed to, one part after another, as they come."""
         with one_sentence():
             repository = shared(self.source.store)
@@ -153,13 +156,13 @@ class Work:
             model = Model(repository, self.target, None)
             plan = bound(self.transformation, self.source.open(), repository)
             for _, bundles in groupby(dealt, itemgetter(0)):
-                gathered: dict[str, list[Contribution | Unplaced]] = {}
+                gathered: dict[str, list[Said]] = {}
                 for _, some in bundles:
                     for one in some:
                         gathered.setdefault(one.target, []).append(one)
-                failures: list[RuleFailed] = []
-                unplaced = settle(plan, model, in_order(gathered), failures)
-                yield Settled(*counted(gathered), sorted((one.order, one.target) for one in unplaced), failures)
+                settling = Settling(plan, model)
+                roots = sorted((one.order, one.target) for one in settling.settle(in_order(gathered)))
+                yield Settled(*counted(gathered), roots, settling.failures, settling.nested)
 
     def _applied(self, part: Part, counts: list[int]) -> Applied:
         def local(number: int) -> None:
@@ -205,9 +208,9 @@ def _membership(message: Message) -> list[tuple[tuple[str, str], str]]:
     return [((message.rule, message.key), message.source)] if isinstance(message, Member) else []
 
 
-def _dealt(messages: Iterable[Message], starts: list[bytes]) -> Iterator[tuple[int, list[Contribution | Unplaced]]]:
+def _dealt(messages: Iterable[Message], starts: list[bytes]) -> Iterator[tuple[int, list[Said]]]:
     """What concerns results of each part, many at a time: one by one Spark takes longer than making them did."""
-    held: list[list[Contribution | Unplaced]] = [[] for _ in range(len(starts) + 1)]
+    held: list[list[Said]] = [[] for _ in range(len(starts) + 1)]
     for message in messages:
         if not isinstance(message, Member):
             part = bisect_right(starts, message.target.encode())

@@ -19,6 +19,7 @@ from neomodel.metamodel import ANYTHING
 from neomodel.model import Model
 from neomodel.prefilling import prefilled
 from neomodel.rules.applying import Application, Applying
+from neomodel.rules.circles import Held, circles
 from neomodel.rules.current import applied_by
 from neomodel.rules.folding import MAKER, Contribution, Result, drafted
 from neomodel.rules.plan import BoundRule, Plan
@@ -38,6 +39,12 @@ class Unplaced(NamedTuple):
     order: str
 
 
+class Nested(NamedTuple):
+    """A result in which one lies that was written at another time, and which could lie in that itself."""
+
+    target: str
+
+
 class Member(NamedTuple):
     """An object that a grouped rule matches, and the key it has there."""
 
@@ -46,7 +53,9 @@ class Member(NamedTuple):
     source: str
 
 
-Message = Contribution | Unplaced | Member
+Said = Contribution | Unplaced | Nested
+"""What a part says of a result, which has to be settled."""
+Message = Said | Member
 
 
 @attrs.define
@@ -230,6 +239,7 @@ class Part:
     def _flush(self) -> Iterator[Message]:
         """Write the results that wait; those that others make as well without what is contributed to them here."""
         mutations: list[Mutation] = []
+        held: dict[str, Held] = {}
         for oid, result in self._results.items():
             if oid not in self._shared:
                 result.take(self._pending.pop(oid, ()))
@@ -238,8 +248,14 @@ class Part:
             except ValueError as exc:
                 self._failed(RuleFailed(*told_of(result), str(exc)))
                 continue
-            if mutations[-1].cells[layout.CONTAINER] == _ROOT:
+            container = mutations[-1].cells[layout.CONTAINER]
+            if container == _ROOT:
                 yield Unplaced(oid, result.order)
+            elif container is not None and result.kind.type_name in self._plan.nesting:
+                held[oid] = Held(container.decode(), result.trace)
+        for failure in circles(held, lambda oids: {oid: held[oid] for oid in oids if oid in held}):
+            self._failed(failure)
+        yield from (Nested(one) for one in {one.container for one in held.values()} if one not in self._results)
         mutations += (Mutation(oid.encode(), cells) for oid, cells in self._readers.items())
         mutations.sort(key=_KEY)
         if mutations and self._may_write():

@@ -10,7 +10,8 @@ import attrs
 from neomodel import ids
 from neomodel.errors import FeatureNotFound, InvalidValue
 from neomodel.kinds import EClass
-from neomodel.metamodel import ANYTHING
+from neomodel.metamodel import ANYTHING, TypeName
+from neomodel.rules.circles import nesting
 from neomodel.rules.definition import Rule, Transformation
 
 _LENGTH = 19  # characters of an id after its shard
@@ -89,6 +90,11 @@ class Plan:
         """Those that match by themselves: each before those it extends, else in the order of their declaration."""
         found = [one for one in self.rules.values() if one.rule.mode in ("matched", "grouped")]
         return tuple(sorted(found, key=lambda one: -len(one.rule.lineage)))
+
+    @cached_property
+    def nesting(self) -> frozenset[TypeName]:
+        """The classes of results that could come to lie in themselves."""
+        return nesting(kind for one in self.rules.values() for kind in one.outputs.values())
 
     def candidates(self, kind: EClass) -> tuple[BoundRule, ...]:
         """Those of `matching` that may match objects of a class."""

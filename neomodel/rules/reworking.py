@@ -11,6 +11,7 @@ import attrs
 from neomodel import layout
 from neomodel.errors import InvalidValue
 from neomodel.model import Model
+from neomodel.rules.circles import Held, circles, stored
 from neomodel.rules.differences import differences
 from neomodel.rules.folding import MAKER, ROOT, Contribution, Result, contributed_by
 from neomodel.rules.part import MADE, READER, Part, reader_of
@@ -44,6 +45,8 @@ class Reworking:
         self._former = Part(plan, self._before, target, former, self._version, recording=False)
         self._part = Part(plan, self._after, target, constants, self._version)
         self._rows: dict[str, Row] = {}
+        self._held: dict[str, Held | None] = {}
+        """What results will lie in that have lain elsewhere, or nowhere: None if that is the model itself."""
         self.results = 0
         """How many rows of results are written."""
         self.come: list[tuple[str, str]] = []
@@ -71,6 +74,8 @@ class Reworking:
         for rule, source in sorted(concerned):
             self._apply(self._plan.rules[rule], source)
         yield from self._folded(former, {f"{rule}/{source}" for rule, source in concerned})
+        for failure in circles((one.container for one in self._held.values() if one), self._look):
+            raise failure
         yield from self._notes(concerned)
 
     # which applications are concerned
@@ -181,6 +186,8 @@ class Reworking:
                 self.gone.append(result.oid)
             else:
                 self.come.append((result.order, result.oid))
+        if result.kind.type_name in self._plan.nesting and (now is None or now.lies != result.lies):
+            self._held[result.oid] = None if result.lies == ROOT else Held(result.lies[0], result.trace)
         row = self._rows.get(result.oid, {})
         mutations = list(rewritten(attrs.evolve(result, version=self._version), row))
         if any(
@@ -188,6 +195,11 @@ class Reworking:
         ):
             self.results += 1
             yield from mutations
+
+    def _look(self, oids: list[str]) -> dict[str, Held]:
+        """What results will lie in."""
+        found = {oid: held for oid in oids if (held := self._held.get(oid)) is not None}
+        return {**found, **stored(self._target)([oid for oid in oids if oid not in self._held])}
 
     def _erased(self, oid: str) -> Mutation:
         if self._is_root(oid):

@@ -7,18 +7,19 @@ from typing import Any
 import attrs
 
 from neomodel.class_names import class_named, classes_in, classes_of
-from neomodel.errors import InvalidValue, RuleFailed
+from neomodel.errors import InvalidValue
 from neomodel.garbage import undisturbed
 from neomodel.model import Model
 from neomodel.objects import Element
 from neomodel.repository import Repository
+from neomodel.rules.circles import circles, stored
 from neomodel.rules.definition import Transformation
 from neomodel.rules.folding import Contribution, is_maker
-from neomodel.rules.part import Carried, Member, Message, Part, Tally, Unplaced
+from neomodel.rules.part import Carried, Member, Message, Part, Said, Tally
 from neomodel.rules.plan import Plan
 from neomodel.rules.reads import WatchedModel
 from neomodel.rules.runs import Run, Runs, Token, summed
-from neomodel.rules.settling import Gathered, list_roots, settle
+from neomodel.rules.settling import Gathered, Settling, list_roots
 from neomodel.stores.clock import wall
 from neomodel.times import STABLE
 
@@ -152,7 +153,7 @@ def bound(transformation: Transformation, source: Model, repository: Repository)
 
 def in_process(task: Task) -> Outcome:
     """The engine that does one part after another in this process."""
-    gathered: dict[str, list[Contribution | Unplaced]] = {}
+    gathered: dict[str, list[Said]] = {}
     groups: dict[tuple[str, str], list[str]] = {}
 
     def gather(messages: Iterable[Message]) -> None:
@@ -186,9 +187,9 @@ def in_process(task: Task) -> Outcome:
     if any(tally.failures for tally in tallies):
         return Outcome(tallies)
     settled, shared = counted(gathered)
-    failures: list[RuleFailed] = []
-    unplaced = settle(task.plan, task.target, in_order(gathered), failures)
-    roots = sorted(unplaced, key=lambda one: (one.order, one.target))
+    settling = Settling(task.plan, task.target)
+    roots = sorted(settling.settle(in_order(gathered)), key=lambda one: (one.order, one.target))
+    failures = settling.failures or circles(settling.nested, stored(task.target))
     if failures and not task.patience:
         raise failures[0]
     if failures:
@@ -197,13 +198,13 @@ def in_process(task: Task) -> Outcome:
     return Outcome(tallies, settled, list_roots(task.target, roots, task.token.row_version), shared)
 
 
-def counted(gathered: dict[str, list[Contribution | Unplaced]]) -> tuple[int, int]:
+def counted(gathered: dict[str, list[Said]]) -> tuple[int, int]:
     """How many results others contributed to, and how many others may have made too."""
     settled = sum(any(isinstance(one, Contribution) for one in said) for said in gathered.values())
     return settled, sum(any(is_maker(one) for one in said) for said in gathered.values())
 
 
-def in_order(gathered: dict[str, list[Contribution | Unplaced]]) -> list[Gathered]:
+def in_order(gathered: dict[str, list[Said]]) -> list[Gathered]:
     """What is said of results, as they lie in the store."""
     return sorted(gathered.items(), key=lambda item: item[0])
 

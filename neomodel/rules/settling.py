@@ -4,13 +4,15 @@ lists its roots."""
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
+import attrs
+
 from neomodel import ids, layout
 from neomodel.errors import InvalidValue, RuleFailed
 from neomodel.long_cells import MANY, Growing
 from neomodel.model import Model
 from neomodel.roots import ROOTS
 from neomodel.rules.folding import ROOT, Contribution, Result, unfolded
-from neomodel.rules.part import MADE, READER, Unplaced, told_of, written
+from neomodel.rules.part import MADE, READER, Nested, Said, Unplaced, told_of, written
 from neomodel.rules.plan import Plan
 from neomodel.states import encode
 from neomodel.stores import VERSION, Cells, Mutation, Row
@@ -18,36 +20,56 @@ from neomodel.trees import LIMITS
 
 _PAGE = 500  # rows
 
-Gathered = tuple[str, list[Contribution | Unplaced]]
+Gathered = tuple[str, list[Said]]
 """What parts say of one result."""
 
 
-def settle(plan: Plan, target: Model, gathered: Iterable[Gathered], failures: list[RuleFailed]) -> Iterator[Unplaced]:
-    """Fold again what others contributed to; the roots among these. A read and a write for 500 results that anything
-    was contributed to, nothing for others. Done twice, it is as done once. Contributions that contradict one another or
-    lead nowhere are added to `failures`, and nothing is written of what they concern."""
-    remaining = iter(gathered)
-    while page := list(islice(remaining, _PAGE)):
+@attrs.define(eq=False)
+class Settling:
+    """Brings together what parts say of the results of others."""
+
+    plan: Plan
+    target: Model
+    failures: list[RuleFailed] = attrs.field(factory=list)
+    """Why nothing is to come of it: contributions that contradict one another, or lead nowhere."""
+    nested: set[str] = attrs.field(factory=set)
+    """Results from which there may be a circle of containers; `circles` tells, when all parts are settled."""
+
+    def settle(self, gathered: Iterable[Gathered]) -> Iterator[Unplaced]:
+        """Fold again what others contributed to; the roots among these. A read and a write for 500 results that
+        anything was contributed to, nothing for others. Done twice, it is as done once. Nothing is written of what
+        failures concern."""
+        remaining = iter(gathered)
+        while page := list(islice(remaining, _PAGE)):
+            lying = self._folded(page)
+            for oid, said in page:
+                unplaced = next((one for one in said if isinstance(one, Unplaced)), None)
+                if unplaced is not None and not self.failures and (oid not in lying or lying[oid].lies == ROOT):
+                    yield unplaced
+                if any(isinstance(one, Nested) for one in said):
+                    self.nested.add(oid)
+
+    def _folded(self, page: list[Gathered]) -> dict[str, Result]:
         concerned = {oid: said for oid, said in page if any(isinstance(one, Contribution) for one in said)}
-        rows = target.table.get_many([oid.encode() for oid in concerned], columns=ALL)
+        rows = self.target.table.get_many([oid.encode() for oid in concerned], columns=ALL)
         mutations: list[Mutation] = []
         lying: dict[str, Result] = {}
         for oid, said in concerned.items():
             row = rows.get(oid.encode(), {})
             if layout.ECLASS not in row:
-                failures.append(_unmade(oid, said))
+                self.failures.append(_unmade(oid, said))
                 continue
-            result = lying[oid] = read_result(plan, target, oid, row)
+            result = lying[oid] = read_result(self.plan, self.target, oid, row)
             result.take(one for one in said if isinstance(one, Contribution))
             try:
                 mutations += rewritten(result, row)
             except InvalidValue as exc:
-                failures.append(RuleFailed(*told_of(result), str(exc)))
-        target.put(mutations)
-        for oid, said in page:
-            unplaced = next((one for one in said if isinstance(one, Unplaced)), None)
-            if unplaced is not None and not failures and (oid not in lying or lying[oid].lies == ROOT):
-                yield unplaced
+                self.failures.append(RuleFailed(*told_of(result), str(exc)))
+                continue
+            if result.lies != ROOT and result.kind.type_name in self.plan.nesting:
+                self.nested.add(result.lies[0])
+        self.target.put(mutations)
+        return lying
 
 
 ALL = (*layout.OBJECT, layout.extent(b""))
@@ -119,7 +141,7 @@ def list_roots(target: Model, roots: Iterable[Unplaced], version: bytes) -> int:
     return count
 
 
-def _unmade(oid: str, said: "list[Contribution | Unplaced]") -> RuleFailed:
+def _unmade(oid: str, said: list[Said]) -> RuleFailed:
     """Only where an application failed: others refer to what it was to make."""
     one = next(one for one in said if isinstance(one, Contribution))
     return RuleFailed("of this run", f"what {one.by} refers to", one.feature or "its place", f"none has made {oid}")

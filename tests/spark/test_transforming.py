@@ -108,6 +108,33 @@ def test_a_rule_that_fails_in_a_task_ends_the_run_with_its_sentence(
     assert "t" not in repo.models()
 
 
+def test_results_that_lie_in_one_another_end_the_run(repo: nm.Repository, session: SparkSession, cut: Cut) -> None:
+    model = repo.create("m")
+    ring = [Node(name=name) for name in "abcd"]
+    model.roots.extend(ring)
+    for node, following in zip(ring, [*ring[1:], None], strict=True):
+        node.best = following
+    cut(4)
+    nested = nm.Transformation("nested")
+
+    @nested.rule
+    def within(node: "nodes.Node", box: "boxes.Box") -> None:
+        box.outer = nm.trace(node.best)
+
+    assert spark.transform(session, nested, model, "sound").roots == 1
+    ring[3].best = ring[1]
+    with pytest.raises(
+        nm.RuleFailed, match=r"^rule within failed on source \w+ at output box: \w+ would lie in itself"
+    ):
+        spark.transform(session, nested, model, "t")
+
+    run = spark.transform(session, nested, model, "t", on_error="collect")
+
+    assert len(run.failures) == 1
+    assert [run.failures[0].count(nm.oid(node)) for node in ring] == [0, 1, 1, 1]
+    assert repo.models() == ["m", "sound"]
+
+
 def test_repairs_in_tasks_change_what_they_match(repo: nm.Repository, session: SparkSession) -> None:
     model = repo.create("m")
     model.roots.extend(Node(name=name, flag=name == "a") for name in "abcd")
