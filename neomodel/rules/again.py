@@ -6,7 +6,6 @@ down in a journal first, so that a run that was cut short is finished by the nex
 """
 
 import time
-from typing import Any
 
 import attrs
 
@@ -14,7 +13,7 @@ from neomodel.batches import batch
 from neomodel.errors import InvalidValue
 from neomodel.model import Model
 from neomodel.rules.definition import Transformation
-from neomodel.rules.journal import Journal
+from neomodel.rules.journal import Entry, Journal
 from neomodel.rules.plan import Plan
 from neomodel.rules.reworking import Reworking
 from neomodel.rules.root_list import relist
@@ -30,18 +29,21 @@ def retransform(transformation: Transformation, source: Model, target: str) -> R
 
     Only what depends on changed objects is done again; `Run.applications` tells how much that was. The transformation
     must be the one that made the target, and that run has to have been made for it (``incremental=True``). Who reads
-    the target as of "stable" sees all of it or nothing; if it is cut short, the next one completes it.
+    the target as of "stable" sees all of it or nothing; if it is cut short, the next one completes it. If somebody else
+    has brought it up to date meanwhile that is a `Conflict`, and nothing is written.
     """
     began, watch = wall(), time.monotonic()
     repository = source.repository
     model = repository.open(target)
-    token = _former(transformation, source, model)
+    _former(transformation, source, model)  # or it is refused
     with batch(repository):
         after = source if source.as_of is not None else repository.open(source.name, as_of=STABLE)
         assert after.as_of is not None
         plan = bound(transformation, after, repository)
-        if _finished(model, plan):
-            token = _former(transformation, source, model)
+        journal = Journal(model)
+        while (since := journal.entry()).about is not None:  # the last one was cut short
+            _finished(journal, since, model, plan)
+        token = _former(transformation, source, model)
         last = runs(model)[-1]
         if after.as_of < token.at:
             raise InvalidValue("the time of the source", after.as_of, f"{token.at}, the time of the last run, or later")
@@ -61,9 +63,8 @@ def retransform(transformation: Transformation, source: Model, target: str) -> R
             parts=[],
             constants=work.constants,
         )
-        head = {"run": attrs.asdict(run), "come": work.come, "gone": work.gone}
-        Journal(model).put(head, mutations)
-        return _finished(model, plan) or run
+        journal.put(since, {"run": attrs.asdict(run), "come": work.come, "gone": work.gone}, mutations)
+        return _finished(journal, journal.entry(), model, plan) or run
 
 
 def _former(transformation: Transformation, source: Model, target: Model) -> Token:
@@ -85,17 +86,15 @@ def _former(transformation: Transformation, source: Model, target: Model) -> Tok
     return token
 
 
-def _finished(target: Model, plan: Plan) -> Run | None:
-    """Do what a journal says, if there is one."""
-    journal = Journal(target)
-    head: dict[str, Any] | None = journal.head()
-    if head is None:
+def _finished(journal: Journal, entry: Entry, target: Model, plan: Plan) -> Run | None:
+    """Do what was put down; the run that was, unless somebody else has done it all."""
+    about = entry.about
+    if about is None or not journal.replay(entry):
         return None
-    journal.replay()
     target.outdated()
-    come = [(order, oid) for order, oid in head["come"]]
-    roots = relist(target, come, head["gone"], lambda oid: order_of(plan, target, oid))
-    run = attrs.evolve(Run(**head["run"]), roots=roots)
+    come = [(order, oid) for order, oid in about["come"]]
+    roots = relist(target, come, about["gone"], lambda oid: order_of(plan, target, oid))
+    run = attrs.evolve(Run(**about["run"]), roots=roots)
     Runs(target.repository.store).add(run)
-    journal.erase()
+    journal.erase(entry)
     return run

@@ -2,73 +2,83 @@
 
 import base64
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
-from neomodel.errors import TableNotFound
+import attrs
+
+from neomodel.errors import Conflict
 from neomodel.model import Model
-from neomodel.rules.runs import FAMILIES, TABLE
-from neomodel.stores import VERSION, Mutation, ensured, successor
+from neomodel.rules.runs import TABLE
+from neomodel.stores import VERSION, Mutation, successor
 
 _PAGE = 500  # mutations in a cell
 _HEAD, _WRITES = b"p:head", b"p:writes"
 
 
+@attrs.frozen
+class Entry:
+    """What was put down last: a number of pages of writes, and what else is to be done; or that all is done."""
+
+    version: bytes | None
+    pages: int = 0
+    about: dict[str, Any] | None = None
+
+
 class Journal:
-    """The writes to one model that are under way."""
+    """The writes to one model that are under way: at most one entry at a time."""
 
     def __init__(self, target: Model) -> None:
         self._target = target
         self._table = target.repository.store.table(TABLE)
-        self._prefix = f"~{target.name}#"
+        created = target.repository.catalogue.created(target.name)  # another one may get its name
+        self._key = f"~{target.name}#{created or 0}#".encode()
 
-    def put(self, head: dict[str, Any], mutations: Iterable[Mutation]) -> None:
-        """Put down what is to be written; from then on it counts. `head` says what else is to be done."""
+    def entry(self) -> Entry:
+        """What is to be done, if anything is. One read."""
+        row = self._table.get(self._key) or {}
+        head = json.loads(row[_HEAD]) if _HEAD in row else {}
+        return Entry(row.get(VERSION), **head)
+
+    def put(self, since: Entry, about: dict[str, Any], mutations: Iterable[Mutation]) -> None:
+        """Put down what is to be written, when all that was before is done; from then on it counts. `Conflict`, and
+        nothing is put down, if there was another entry since: what that wrote is not known in these."""
+        assert since.about is None
+        version = successor(since.version)
         remaining = iter(mutations)
-        number = 0
+        pages = 0
         while page := list(islice(remaining, _PAGE)):
             cells = {_WRITES: json.dumps([_stored(one) for one in page]).encode(), VERSION: successor(None)}
-            self._write([Mutation(self._key(number), cells)])
-            number += 1
-        about = json.dumps({**head, "pages": number}).encode()
-        self._write([Mutation(f"{self._prefix}".encode(), {_HEAD: about, VERSION: successor(None)})])
+            self._table.put_many([Mutation(self._page_key(version, pages), cells)])
+            pages += 1
+        head = json.dumps({"pages": pages, "about": about}).encode()
+        if not self._table.swap(self._key, since.version, {_HEAD: head, VERSION: version}):
+            self._forget(version, pages)
+            found = self.entry().version
+            raise Conflict(f"what is made in {self._target.name}", _told(since.version), _told(found))
 
-    def head(self) -> dict[str, Any] | None:
-        """What is to be done, if anything is. One read."""
-        try:
-            row = self._table.get(self._prefix.encode()) or {}
-        except TableNotFound:
-            return None
-        return json.loads(row[_HEAD]) if _HEAD in row else None
+    def replay(self, entry: Entry) -> bool:
+        """Write all that was put down. Done twice, it is as done once. Once somebody else has done it all no more is
+        written, and the answer is False. Two reads and a write for 500 writes."""
+        for number in range(entry.pages):
+            row = self._table.get(self._page_key(entry.version, number)) or {}
+            if self.entry() != entry:
+                return False
+            self._target.put([_loaded(one) for one in json.loads(row[_WRITES])])
+        return self.entry() == entry
 
-    def replay(self) -> None:
-        """Write all that was put down. Done twice, it is as done once."""
-        head = self.head()
-        for number in range(head["pages"] if head else 0):
-            self._target.put(list(self._page(number)))
-
-    def erase(self) -> None:
+    def erase(self, entry: Entry) -> None:
         """It is all done."""
-        head = self.head()
-        if head is not None:
-            self._write([Mutation(self._prefix.encode(), {_HEAD: None, VERSION: None})])
-            pages = range(head["pages"])
-            self._write([Mutation(self._key(number), {_WRITES: None, VERSION: None}) for number in pages])
+        if self._table.swap(self._key, entry.version, {_HEAD: None, VERSION: successor(entry.version)}):
+            self._forget(entry.version, entry.pages)
 
-    def _page(self, number: int) -> Iterator[Mutation]:
-        row = self._table.get(self._key(number)) or {}
-        yield from (_loaded(one) for one in json.loads(row[_WRITES]))
+    def _forget(self, version: bytes | None, pages: int) -> None:
+        gone: dict[bytes, bytes | None] = {_WRITES: None, VERSION: None}
+        self._table.put_many(Mutation(self._page_key(version, number), gone) for number in range(pages))
 
-    def _key(self, number: int) -> bytes:
-        return f"{self._prefix}{number:08}".encode()
-
-    def _write(self, mutations: list[Mutation]) -> None:
-        try:
-            self._table.put_many(mutations)
-        except TableNotFound:
-            ensured(self._table, FAMILIES)
-            self._table.put_many(mutations)
+    def _page_key(self, version: bytes | None, number: int) -> bytes:
+        return b"%s%s#%08d" % (self._key, version or b"", number)
 
 
 def _stored(mutation: Mutation) -> list[Any]:
@@ -83,6 +93,10 @@ def _loaded(stored: list[Any]) -> Mutation:
     return Mutation(
         _bytes(key), {_bytes(column): None if value is None else _bytes(value) for column, value in cells.items()}
     )
+
+
+def _told(version: bytes | None) -> str:
+    return "none" if version is None else version.decode()
 
 
 def _text(value: bytes) -> str:

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -60,7 +61,7 @@ def test_a_run_that_was_cut_short_is_completed_by_the_next(
     for _ in range(5):
         changed(model, chance)
     with monkeypatch.context() as patch:
-        patch.setattr(Journal, step, lambda _: 1 / 0)
+        patch.setattr(Journal, step, lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             nm.retransform(boxing, model, "again")
     changed(model, chance)
@@ -69,7 +70,62 @@ def test_a_run_that_was_cut_short_is_completed_by_the_next(
 
     nm.transform(boxing, model, "whole", token=run.token)
     assert rows(repo.open("again")) == rows(repo.open("whole"))
-    assert Journal(repo.open("again")).head() is None
+    assert Journal(repo.open("again")).entry().about is None
+
+
+@pytest.mark.parametrize("step", ["replay", "erase"])
+def test_what_was_cut_short_is_not_done_to_another_model_of_that_name(
+    repo: nm.Repository, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = repo.create("m")
+    grown(model, 20, random.Random(7))
+    nm.transform(boxing, model, "again")
+    model.roots[0].flag = not model.roots[0].flag
+    with monkeypatch.context() as patch:
+        patch.setattr(Journal, step, lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            nm.retransform(boxing, model, "again")
+    repo.drop("again")
+    model.roots[0].flag = not model.roots[0].flag
+    nm.transform(boxing, model, "again")
+    before = rows(repo.open("again"))
+
+    nm.retransform(boxing, model, "again")
+
+    assert rows(repo.open("again")) == before
+
+
+@pytest.mark.parametrize("step", ["put", "replay", "erase"])
+def test_of_two_that_bring_a_model_up_to_date_at_a_time_one_gives_way(
+    repo: nm.Repository, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second one comes when the first is about to do that step, and knows of a change more."""
+    model = repo.create("m")
+    grown(model, 20, random.Random(7))
+    nm.transform(boxing, model, "again")
+    model.roots[0].flag = not model.roots[0].flag
+    original = getattr(Journal, step)
+
+    def meanwhile(*arguments: Any) -> Any:
+        monkeypatch.setattr(Journal, step, original)
+        model.roots[1].name, model.roots[1].flag = "z", not model.roots[1].flag
+        later = repo.open("m", as_of=model.table.now(), unstable=True)  # in the batch of the first it is not stable
+        assert nm.retransform(boxing, later, "again").applications
+        return original(*arguments)
+
+    monkeypatch.setattr(Journal, step, meanwhile)
+    if step == "put":
+        with pytest.raises(nm.Conflict, match="again was changed by somebody else"):
+            nm.retransform(boxing, model, "again")
+    else:
+        nm.retransform(boxing, model, "again")
+
+    run = nm.retransform(boxing, model, "again")
+    nm.transform(boxing, model, "whole", token=run.token)
+    assert run.applications == {}
+    assert rows(repo.open("again")) == rows(repo.open("whole"))
+    keys = [key for key, _ in repo.store.table("_runs").scan(b"~", b"~~")]
+    assert len(keys) == 1, "pages of writes that are done, or were never to be, are gone"
 
 
 def test_what_nothing_depends_on_is_not_done_again(repo: nm.Repository) -> None:
