@@ -15,7 +15,7 @@ from neomodel.rules.circles import Held, circles, stored
 from neomodel.rules.differences import differences
 from neomodel.rules.folding import MAKER, ROOT, Contribution, Result, contributed_by
 from neomodel.rules.part import MADE, READER, Part, reader_of
-from neomodel.rules.plan import BoundRule, Plan
+from neomodel.rules.plan import Plan
 from neomodel.rules.reads import CLASS, EXISTENCE, PLACE, WatchedModel
 from neomodel.rules.running import carried_constants
 from neomodel.rules.runs import Run, Token
@@ -71,8 +71,7 @@ class Reworking:
         """All that has to be written."""
         concerned = self._concerned()
         former = self._results(self._made(concerned))
-        for rule, source in sorted(concerned):
-            self._apply(self._plan.rules[rule], source)
+        self._apply(concerned)
         yield from self._folded(former, {f"{rule}/{source}" for rule, source in concerned})
         for failure in circles((one.container for one in self._held.values() if one), self._look):
             raise failure
@@ -140,16 +139,28 @@ class Reworking:
                     found.update(oids.decode().split(","))
         return found
 
-    def _apply(self, bound: BoundRule, source: str) -> None:
-        """Do an application again, if there still is one."""
-        if bound.rule.mode == "grouped":
-            elements = [one for one in self._after.all(bound.source) if (bound, source) in self._part.matched(one)]
-            if elements:
-                self._part.take(bound, sorted(elements, key=lambda one: one._neo.oid), source)
-        elif source in self._after:
-            element = self._after.element(source)
-            if (bound, source) in self._part.matched(element):
-                self._part.take(bound, element, source)
+    def _apply(self, concerned: set[Key]) -> None:
+        """Do applications again, as far as there still are such."""
+        rules, part = self._plan.rules, self._part
+        members = self._members({key for key in concerned if rules[key[0]].rule.mode == "grouped"})
+        for rule, source in sorted(concerned):
+            bound = rules[rule]
+            if (rule, source) in members:
+                part.take(bound, members[rule, source], source)
+            elif bound.rule.mode != "grouped" and source in self._after:
+                element = self._after.element(source)
+                if (bound, source) in part.matched(element):
+                    part.take(bound, element, source)
+
+    def _members(self, groups: set[Key]) -> dict[Key, list[Any]]:
+        """What is in groups now, by id. One look at all objects of a class, however many groups there are of these."""
+        found: dict[Key, list[Any]] = {}
+        for kind in {self._plan.rules[rule].source for rule, _ in groups}:
+            for element in self._after.all(kind):
+                for bound, source in self._part.matched(element):
+                    if bound.source is kind and (bound.name, source) in groups:
+                        found.setdefault((bound.name, source), []).append(element)
+        return {key: sorted(elements, key=lambda one: one._neo.oid) for key, elements in found.items()}
 
     # rows
 

@@ -8,9 +8,11 @@ import pytest
 
 import neomodel as nm
 from neomodel import layout
+from neomodel.repository import Repository
 from neomodel.rules.journal import Journal
 from neomodel.rules.part import READER
-from neomodel.stores import VERSION, Mutation
+from neomodel.stores import VERSION, Mutation, open_store
+from neomodel.stores.wrappers.counting import Counting
 from tests.rules.nodes import Box, Node, boxes, boxing, changed, grown, nodes, rows
 
 
@@ -126,6 +128,31 @@ def test_of_two_that_bring_a_model_up_to_date_at_a_time_one_gives_way(
     assert rows(repo.open("again")) == rows(repo.open("whole"))
     keys = [key for key, _ in repo.store.table("_runs").scan(b"~", b"~~")]
     assert len(keys) == 1, "pages of writes that are done, or were never to be, are gone"
+
+
+def test_groups_are_found_by_one_look_however_many_are_concerned() -> None:
+    counting = Counting(open_store("memory:"))
+    repo = Repository(counting)
+    repo.register(nodes, boxes)
+    model = repo.create("m")
+    model.roots.extend(Node(name=f"{letter}{number}") for letter in "abcdef" for number in range(3))
+    letters = nm.Transformation("letters")
+
+    @letters.rule(key=lambda node: node.name[0])
+    def initial(some: Node, box: Box) -> None:
+        box.label = ",".join(sorted(one.name for one in some))
+
+    nm.transform(letters, model, "again")
+    costs = []
+    for names in ("a", "bcdef"):
+        for node in [one for one in model.all(Node) if one.name[0] in names]:
+            node.name = f"{node.name}+"
+        counting.reset()
+        run = nm.retransform(letters, model, "again")
+        costs.append((run.applications["initial"], counting.calls["scan"]))
+
+    assert [applied for applied, _ in costs] == [1, 5]
+    assert costs[0][1] == costs[1][1]
 
 
 def test_what_nothing_depends_on_is_not_done_again(repo: nm.Repository) -> None:
