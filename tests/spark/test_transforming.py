@@ -1,10 +1,13 @@
 """Transformations on Spark make the rows that they make in one process."""
 
 import random
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 import neomodel as nm
@@ -17,7 +20,10 @@ from spark import transforming
 from spark.partitions import Part
 from tests.data import data_folder, needs_data
 from tests.rules.nodes import Node, boxes, boxing, grown, nodes
+from tests.rules.random_rules import Scenario, scenarios, source_of
+from tests.rules.shapes import new_repository
 from tests.rules.test_in_place import flags
+from tests.spark.random_transforming import agree, of
 
 Cut = Callable[[int], None]
 
@@ -58,6 +64,30 @@ def test_spark_makes_the_same_rows(repo: nm.Repository, session: SparkSession, c
     assert (run.applications, run.results, run.roots) == (local.applications, local.results, local.roots)
     assert (run.settled > 0) == (parts > 1 or local.settled > 0)
     assert nm.check(repo.open("spark")).findings == ()
+
+
+def holds(tmp_path: Path, session: SparkSession, cut: Cut, scenario: Scenario, parts: int) -> None:
+    with new_repository(f"lmdb:{tmp_path}/{uuid.uuid4().hex}") as repository:
+        repository.register(scenario.package)
+        cut(parts)
+        agree(session, scenario, source_of(scenario.seeds, repository))
+
+
+@given(scenario=scenarios(), parts=st.integers(1, 5))
+@of(4)
+def test_random_rules_make_the_same_rows_in_tasks(
+    tmp_path: Path, session: SparkSession, cut: Cut, scenario: Scenario, parts: int
+) -> None:
+    holds(tmp_path, session, cut, scenario, parts)
+
+
+@pytest.mark.soak
+@given(scenario=scenarios(), parts=st.integers(1, 5))
+@of(200)
+def test_random_rules_make_the_same_rows_in_tasks_at_length(
+    tmp_path: Path, session: SparkSession, cut: Cut, scenario: Scenario, parts: int
+) -> None:
+    holds(tmp_path, session, cut, scenario, parts)
 
 
 def test_a_run_on_spark_can_be_done_again_in_one_process(repo: nm.Repository, session: SparkSession, cut: Cut) -> None:

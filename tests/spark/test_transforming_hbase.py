@@ -7,19 +7,19 @@ import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from pyspark.sql import SparkSession
 
 import neomodel as nm
 import spark
 from neomodel.cluster import Cluster
 from tests.rules.nodes import Node, boxes, boxing, grown, nodes
-from tests.rules.random_rules import Scenario, scenarios, source_of, transformation_of
+from tests.rules.random_rules import Scenario, scenarios, source_of
 from tests.rules.shapes import new_repository, rows
 from tests.spark.cluster_models import distribute, table_of
+from tests.spark.random_transforming import agree, of
 
 PATIENCE = 120  # seconds
 NODES = 300
@@ -124,29 +124,11 @@ def test_a_region_server_that_is_killed_costs_nothing_but_time(
 
 
 def holds(hbase3: Cluster, session: SparkSession, scenario: Scenario) -> None:
-    """Random rules make the same rows of random objects in one process and on Spark."""
     with new_repository(address(hbase3, 4)) as repository:
         repository.register(scenario.package)
         source = source_of(scenario.seeds, repository)
         settled(source)
-        transformation = transformation_of(scenario, {})
-        local = nm.transform(transformation, source, "local", on_error="collect")
-        run = spark.transform(session, transformation, source, "spark", token=local.token, on_error="collect")
-        assert bool(run.failures) == bool(local.failures)
-        if not local.failures:
-            assert rows(repository.open("spark")) == rows(repository.open("local"))
-        for name in repository.models():
-            repository.drop(name)
-
-
-def of(examples: int) -> Any:
-    """So many examples, none of which is made smaller: each takes seconds."""
-    return settings(
-        max_examples=examples,
-        deadline=None,
-        phases=(Phase.generate,),
-        suppress_health_check=list(HealthCheck),
-    )
+        agree(session, scenario, source)
 
 
 @given(scenario=scenarios())
