@@ -1,13 +1,15 @@
 """Systems that only have state: two exports of one are compared, and what changed between them becomes operations.
 
 An export is a DataFrame with the columns of a key; the record's value is a JSON object of all columns but those that
-are null, with times in UTC, to the microsecond. The comparison is a full join by key, in Spark: a key that is new or
-has another value is inserted, one that is gone is deleted, all at the time of the later export. Operations go into the
-system as messages that were given a sequence, that time: so the same comparison done again changes nothing, and
-comparisons that are done in another order leave what the latest export says.
+are null, with times in UTC, to the microsecond, and with decimals that may have more than 15 digits as texts. The
+comparison is a full join by key, in Spark: a key that is new or has another value is inserted, one that is gone is
+deleted, all at the time of the later export. Operations go into the system as messages that were given a sequence, that
+time: so the same comparison done again changes nothing, and comparisons that are done in another order leave what the
+latest export says.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from functools import reduce
 
 from py4j.protocol import Py4JJavaError
@@ -23,6 +25,7 @@ from spark.synchronizing import Batch, Target, reason_of, synchronize_frame
 
 _KEY, _BEFORE, _AFTER = "_key", "_before", "_after"
 _SHOWN = 60  # characters of a key, as the place of its message
+_DIGITS = 15  # that a double keeps
 _TIME = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
 _WRITTEN = {"timestampFormat": f"{_TIME}XXX", "timestampNTZFormat": _TIME, "timeZone": "UTC"}
 """Or Spark would leave out what is less than a millisecond, and write times in the zone of whoever runs it."""
@@ -82,13 +85,22 @@ def _records(frame: DataFrame, key: Sequence[str], name: str) -> DataFrame:
     """Key and value of each row, as texts."""
     columns = [f.col(quoted(column)).cast("string") for column in key]
     text = columns[0] if len(key) == 1 else _object(key)
-    value = _object(frame.columns)
+    value = _object(frame.columns, {name for name, told in frame.dtypes if _is_long(told)})
     return frame.select(text.alias(_KEY), value.alias(name))
 
 
-def _object(columns: Sequence[str]) -> Column:
-    """What columns hold, as a JSON object."""
-    return f.to_json(f.struct(*(f.col(quoted(column)) for column in sorted(columns))), _WRITTEN)
+def _object(columns: Sequence[str], texts: Collection[str] = ()) -> Column:
+    """What columns hold, as a JSON object; some of them as texts."""
+    held = {column: f.col(quoted(column)) for column in sorted(columns)}
+    told = (one.cast("string").alias(column) if column in texts else one for column, one in held.items())
+    return f.to_json(f.struct(*told), _WRITTEN)
+
+
+def _is_long(told: str) -> bool:
+    """Whether a type is of decimals that may have more digits than a number of JSON keeps in most hands, Python's too:
+    a double."""
+    found = re.fullmatch(r"decimal\((\d+),\d+\)", told)
+    return found is not None and int(found[1]) > _DIGITS
 
 
 def _check(frame: DataFrame, key: Sequence[str]) -> None:

@@ -1,6 +1,7 @@
 """Two exports compared, and what changed brought in."""
 
 import json
+from decimal import Decimal
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -97,6 +98,36 @@ def test_a_time_counts_to_the_microsecond_wherever_the_session_is(session: Spark
         {"number": 1, "at": texts[1], "local": texts[1][:-1]},
         json.dumps({"at": texts[0], "number": 1}, separators=(",", ":")),
     ]  # fmt: skip
+
+
+def test_tables_of_a_database_are_compared_and_long_decimals_lose_no_digit(
+    session: SparkSession, target: Target, tmp_path: Path
+) -> None:
+    """The database is Derby, which comes with Spark."""
+    session._jvm.System.setProperty("derby.stream.error.file", f"{tmp_path}/derby.log")  # or it lies where tests run
+    url = f"jdbc:derby:{tmp_path}/hr;create=true"
+    driver = {"driver": "org.apache.derby.iapi.jdbc.AutoloadedDriver"}
+    schema = "number int, share decimal(5,2), total decimal(30,12)"
+    exact, other = Decimal("123456789012345678.123456789012"), Decimal("123456789012345678.123456789013")
+    tables = {
+        "april": [(1, Decimal("0.25"), exact), (2, None, exact)],
+        "may": [(1, Decimal("0.25"), other), (3, Decimal("1.50"), exact)],
+    }
+    for name, rows in tables.items():
+        session.createDataFrame(rows, schema).coalesce(1).write.jdbc(url, name, properties=driver)
+    april, may = (session.read.jdbc(url, name, properties=driver) for name in tables)
+    key = ["number"]
+
+    loaded = diff_load(None, april, key, 1_000_000, target)
+    changed = diff_load(april, may, key, 2_000_000, target)
+
+    assert (loaded.written, changed.written) == (2, 3)
+    store = elsa.open(nm.connect(target.store))
+    found = dict(store.system("hr").scan(event=2_000_000, ingest=settled(store)))
+    assert found == {
+        "1": {"number": 1, "share": 0.25, "total": "123456789012345678.123456789013"},
+        "3": {"number": 3, "share": 1.5, "total": "123456789012345678.123456789012"},
+    }
 
 
 def test_exports_that_can_not_be_compared_are_refused(session: SparkSession) -> None:
