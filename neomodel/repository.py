@@ -1,13 +1,14 @@
 """A store with the metamodels and models in it."""
 
 import logging
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
-from weakref import WeakValueDictionary
+from weakref import WeakValueDictionary, finalize
 
 from neomodel import ids, layout
 from neomodel.batches import Batch, Batches, batch
@@ -359,14 +360,21 @@ def _logged(notice: "Notice") -> None:
     logging.getLogger(__name__).warning("%s", notice)
 
 
-_shared: dict[str, Repository] = {}
+_shared: OrderedDict[str, Repository] = OrderedDict()
+_SHARED = 32
+"""Repositories that are kept though nobody uses them. Each may take a TB of addresses, of which there are 128."""
 
 
 def shared(url: str) -> Repository:
-    """The repository at `url` that all in this process have who ask here: a store is opened once for each process."""
+    """The repository at `url` that all in this process have who ask here: a store is opened once, and closed when many
+    others have been asked for since, and nobody has this one or an object of it any more."""
     found = _shared.get(url)
     if found is None:
         found = _shared[url] = connect(url, create=False)
+    _shared.move_to_end(url)
+    if len(_shared) > _SHARED:
+        _, oldest = _shared.popitem(last=False)
+        finalize(oldest, oldest.store.close)
     return found
 
 

@@ -5,13 +5,17 @@ import pickle
 import subprocess
 import sys
 import weakref
+from collections import OrderedDict
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import neomodel as nm
+from neomodel import repository
 from neomodel.repository import Repository
+from neomodel.stores import lmdb_file
 from tests.objects.library import Book, Shelf, library, stocked
 
 TOLD = """
@@ -144,3 +148,27 @@ def test_an_object_of_a_snapshot_pickles_with_its_time(repo: Repository, model: 
 def test_an_object_that_is_not_stored_is_not_pickled() -> None:
     with pytest.raises(nm.InvalidValue, match=r"an object to pickle .*\(not stored\).* expected one that is stored"):
         pickle.dumps(Book())
+
+
+def test_repositories_that_are_shared_are_closed_when_many_others_were_asked_for_and_nobody_uses_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repository, "_shared", OrderedDict())
+    monkeypatch.setattr(repository, "_SHARED", 2)
+    urls = [f"lmdb:{tmp_path}/{number}" for number in range(4)]
+    for url in urls:
+        with nm.connect(url) as repo:
+            repo.register(library)
+            repo.create("m").roots.append(Book(name=url))
+    first, *others = (next(repository.shared(url).open("m").all(Book)) for url in urls)
+    assert open_files(tmp_path) == ["0", "1", "2", "3"], "objects of all are held"
+
+    others.clear()
+    gc.collect()
+
+    assert open_files(tmp_path) == ["0", "2", "3"]
+    assert first.name == urls[0]
+
+
+def open_files(folder: Path) -> list[str]:
+    return sorted(Path(path).name for path in lmdb_file._files if Path(path).parent == folder)
