@@ -1,6 +1,7 @@
 """How often Python looks for garbage while many objects are made of which hardly any is garbage."""
 
 import gc
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,17 @@ _SELDOM = (100_000, 50, 1000)
 _lock = threading.Lock()
 _working = 0
 _usual = gc.get_threshold()
+_settled = 0
+
+
+def settled() -> None:
+    """Leave what is there by now out of every search for garbage to come: modules mostly, which stay for good. For
+    tasks of Spark, whose processes look through all there is after each of them: 50 ms, with what pandas and we bring.
+    Does nothing if no module has come since it was called last, or each call would keep what has become garbage."""
+    global _settled
+    if len(sys.modules) != _settled:
+        _settled = len(sys.modules)
+        gc.freeze()
 
 
 @contextmanager

@@ -72,6 +72,7 @@ class Ledger:
         self._head = layout.timeline(feature.name, layout.LEDGER)
         self._columns = layout.extent(self._head)
         self._stop = layout.entry(self._head, FIRST) + b"\0"
+        self._binary = feature.codec.scalar == "bytes"  # all of them are values
 
     def row(self, key: Any) -> bytes:
         """The key of the row of a key; `InvalidValue` if it is none, or too long to be told from others by its row."""
@@ -103,7 +104,7 @@ class Ledger:
         """Add an entry, by a compare-and-swap of its row: a read and a swap. With the id of an operation, one read
         more, and nothing is written, which False tells, if an entry of that event came by this operation already."""
         self.model.writable()
-        row, column, cell = self.row(fact.key), self._column(fact.event), self._cell(fact)
+        row, column, cell = self.stored(*fact[:4])
         if operation is not None:
             named = operation.encode() if isinstance(operation, str) else b""
             if not 0 < len(named) <= _LONGEST_OPERATION:
@@ -133,7 +134,7 @@ class Ledger:
         def mutations() -> Iterator[Mutation]:
             nonlocal count
             for count, fact in enumerate(facts, 1):  # noqa: B007  it is read when all are written
-                row, column, cell = self.stored(fact)
+                row, column, cell = self.stored(*fact[:4])
                 yield Mutation(row, {column: cell})
 
         with batch(self.model) as opened:
@@ -158,9 +159,9 @@ class Ledger:
             stamped.add((row, column))
             yield Mutation(row, cells, stamp)
 
-    def stored(self, fact: Fact) -> tuple[bytes, bytes, bytes]:
+    def stored(self, key: Any, event: int, value: Any, retracted: bool) -> tuple[bytes, bytes, bytes]:
         """Row, column and cell of a fact. Costs no call."""
-        return self.row(fact.key), self._column(fact.event), self._cell(fact)
+        return self.row(key), layout.entry(self._columns, event), self._cell(value, retracted)
 
     def signatures(
         self, cells: Collection[tuple[bytes, bytes]]
@@ -180,7 +181,8 @@ class Ledger:
         def mutations() -> Iterator[Mutation]:
             nonlocal count
             for count, fact in enumerate(facts, 1):  # noqa: B007  it is read when all are written
-                yield Mutation(self.row(fact.key), {self._column(fact.event): self._cell(fact)}, fact.ingest)
+                row, column, cell = self.stored(*fact[:4])
+                yield Mutation(row, {column: cell}, fact.ingest)
 
         self._table.put_many(mutations())
         there = sum(1 for _ in self._table.history(*self.bounds(), columns=[layout.extent(b"")]))
@@ -195,7 +197,7 @@ class Ledger:
         self.model.writable()
         row, table = self.row(key), self.model.repository.snapshots.table(self.model.name)
         now = table.now()
-        instead = {self._column(FIRST): b"!%d" % (now + 1)}
+        instead = {layout.entry(self._columns, FIRST): b"!%d" % (now + 1)}
         with recorded(self.model, now + 1, by, key=row.decode()) as done:
             done.versions = table.erase(row, layout.EXTENT, self._head, self._stop, now, instead)
         return done.versions
@@ -290,11 +292,12 @@ class Ledger:
         where = f"{row.decode()} of {self.model!r}"
         return CorruptRow(where, f"{self.feature} at {event}", cell, f"an entry of {self.feature.codec.expected}")
 
-    def _column(self, event: int) -> bytes:
-        return layout.entry(self._columns, event)
-
-    def _cell(self, fact: Fact) -> bytes:
-        return retracted() if fact.retracted else inserted(self.feature, checked(self.feature, fact.value))
+    def _cell(self, value: Any, is_retracted: bool) -> bytes:
+        if is_retracted:
+            return retracted()
+        if not self._binary or type(value) is not bytes:
+            value = checked(self.feature, value)
+        return inserted(self.feature, value)
 
 
 def _signed(cell: bytes | None) -> bool:

@@ -15,8 +15,9 @@ Looking at what is there costs about as much as writing. It is done where someth
 position of each lane operations have ever been written need not look at later ones.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby, islice
+from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -30,7 +31,8 @@ from neomodel.stores.base import ORDERED
 
 LONGEST = 255
 """Bytes of a position, and of a name."""
-_PAGE = 1000  # cells that are looked at in one call
+_PAGE = 1000  # operations that are looked at in one call, and the rest of a cell
+_CELL = itemgetter(0, 1)
 
 
 class Operation(NamedTuple):
@@ -58,13 +60,26 @@ def prepared(ledger: Ledger, fact: Fact, position: bytes, name: bytes = b"") -> 
     """The operation that writes a fact. Costs no call."""
     if not 0 < len(position) <= LONGEST or len(name) > LONGEST:
         raise InvalidValue("the position and name of an operation", (position, name), f"up to {LONGEST} bytes each")
-    row, column, entry = ledger.stored(fact)
+    row, column, entry = ledger.stored(*fact[:4])
     return Operation(row, column, position, name, entry)
 
 
 def lane(position: bytes) -> bytes:
     """What positions have in common that are compared with one another: one byte, if that is not 1, else seven."""
     return position[:7] if position[0] == 1 else position[:1]
+
+
+def spans(operations: Iterable[Operation]) -> dict[bytes, tuple[bytes, bytes]]:
+    """The first and the last position of each lane."""
+    positions = sorted(map(itemgetter(2), operations))
+    found: dict[bytes, tuple[bytes, bytes]] = {}
+    end = len(positions)
+    while end:  # lanes are few, and each lies together
+        last = positions[end - 1]
+        start = bisect_left(positions, lane(last), hi=end)
+        found[lane(last)] = positions[start], last
+        end = start
+    return found
 
 
 def apply(
@@ -78,12 +93,11 @@ def apply(
     thousand events, and some for some thousand writes.
     """
     ordered = sorted(operations)
-    seen = {} if written is None else written
     counts = _Counts()
 
     with batch(ledger.model) as opened:
         stamps = None if ORDERED in ledger.model.repository.store.capabilities else _Stamps(opened, after)
-        ledger.put(_mutations(ledger, ordered, seen, counts, look=written is None), stamps)
+        ledger.put(_mutations(ledger, ordered, written, counts), stamps)
     return Applied(counts.written, counts.doubled, counts.superseded, 0 if stamps is None else stamps.last)
 
 
@@ -107,20 +121,46 @@ class _Stamps:
 
 
 def _mutations(
-    ledger: Ledger, ordered: list[Operation], seen: Mapping[bytes, bytes], counts: _Counts, *, look: bool
+    ledger: Ledger, ordered: list[Operation], written: Mapping[bytes, bytes] | None, counts: _Counts
 ) -> Iterator[Mutation]:
-    cells = ((cell, list(some)) for cell, some in groupby(ordered, key=itemgetter(0, 1)))
-    while page := list(islice(cells, _PAGE)):
-        asked = [cell for cell, some in page if look or _may_be_there(some, seen)]
-        there = ledger.signatures(asked) if asked else {}
-        ledger.model.writable()  # or somebody else has gone on with this by now
-        for cell, some in page:
-            known = there.get(cell)
-            if len(some) == 1 and not known:
-                counts.written += 1
-                yield _mutation(some[0])
-            else:
-                yield from _newer(some, known or [], counts)
+    new = written is not None and _all_new(ordered, written)
+    for page in _pages(ordered):
+        if new and len(set(map(_CELL, page))) == len(page):  # as most are: there is nothing to choose
+            ledger.model.writable()  # or somebody else has gone on with this by now
+            counts.written += len(page)
+            yield from map(_mutation, page)
+        else:
+            yield from _chosen(ledger, page, written, counts)
+
+
+def _all_new(ordered: list[Operation], written: Mapping[bytes, bytes]) -> bool:
+    """Whether no operation may have been written before."""
+    if any(map(itemgetter(3), ordered)):  # names
+        return False
+    return all(first > written.get(name, b"") for name, (first, _) in spans(ordered).items())
+
+
+def _pages(ordered: list[Operation]) -> Iterator[list[Operation]]:
+    """Some at a time, those of a cell together."""
+    start = 0
+    while start < len(ordered):
+        stop = start + _PAGE
+        while stop < len(ordered) and _CELL(ordered[stop]) == _CELL(ordered[stop - 1]):
+            stop += 1
+        yield ordered[start:stop]
+        start = stop
+
+
+def _chosen(
+    ledger: Ledger, page: list[Operation], written: Mapping[bytes, bytes] | None, counts: _Counts
+) -> Iterator[Mutation]:
+    """Those that are neither there nor outdated."""
+    cells = [(cell, list(some)) for cell, some in groupby(page, key=_CELL)]
+    asked = [cell for cell, some in cells if written is None or _may_be_there(some, written)]
+    there = ledger.signatures(asked) if asked else {}
+    ledger.model.writable()  # or somebody else has gone on with this by now
+    for cell, some in cells:
+        yield from _newer(some, there.get(cell) or [], counts)
 
 
 def _newer(some: list[Operation], known: list[tuple[bytes, bytes]], counts: _Counts) -> Iterator[Mutation]:

@@ -30,7 +30,7 @@ from spark.sentences import one_sentence
 SUFFIXES = (".jsonl", ".ndjson", ".json")
 _OPTIONS = {"folder", "log", "bytes", "messages", "queue"}
 _AT_ONCE = 32 * 2**20  # bytes of a micro-batch
-_OF_A_TASK = 8 * 2**20
+_OF_A_TASK = _AT_ONCE // 4 + 2**20  # so that the rest of the last line makes no eight tasks of four
 _BYTES = 2**20  # of a row, and the rest of a line
 _CHUNK = 2**20
 
@@ -250,7 +250,10 @@ class FolderReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return [Pieces(tuple(some)) for some in shares(list(self._arrivals.pieces(start, end)))]
 
     def read(self, partition: Pieces) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
+        from neomodel.garbage import settled  # in tasks only: the process that plans loads as little as it can
+
         with one_sentence():
+            settled()
             for piece in partition.pieces:
                 yield from batches(self._folder, self._queue, piece)
 

@@ -38,7 +38,7 @@ from metamodels.elsa.formats import FORMATS
 from metamodels.elsa.intake import LEASE, Intake, Round
 from metamodels.elsa.messages import LARGEST, Message, Reader
 from neomodel.errors import InvalidValue, SyncFailed
-from neomodel.garbage import undisturbed
+from neomodel.garbage import settled, undisturbed
 from neomodel.operations import Applied, Operation
 from neomodel.repository import connect, shared
 from neomodel.stores.base import ORDERED
@@ -245,6 +245,7 @@ def _read(target: Target, starts: list[bytes | None], batches: Iterable[pa.Recor
     """Messages as operations, packed for the parts that they are for; dead letters are kept, and counted."""
     with one_sentence(), undisturbed():
         reader, letters = target.reader(), target.intake().dead_letters
+        settled()
         number = TaskContext.get().partitionId()  # type: ignore[union-attr]
         for messages in _messages(batches):
             operations: list[Operation] = []
@@ -286,8 +287,9 @@ def _parted(starts: list[bytes | None], operations: list[Operation]) -> dict[int
 
 def _packed(operations: list[Operation]) -> bytes:
     """Many as one value: Spark, which would take them in and out of rows three times, carries it as it is. All Pythons
-    of a Spark are of one version, as `marshal` asks for; `pickle` takes four times as long."""
-    return marshal.dumps([*zip(*operations, strict=True)])
+    of a Spark are of one version, as `marshal` asks for; `pickle` takes four times as long, and so does a later format
+    of `marshal`, which looks for each value among those before."""
+    return marshal.dumps([*zip(*operations, strict=True)], 2)
 
 
 def _unpacked(packed: bytes) -> Iterator[Operation]:
@@ -313,6 +315,8 @@ def _part(starts: list[bytes | None], row: bytes) -> int:
 def _write(target: Target, begun: Round, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """A part of a round."""
     with one_sentence(), undisturbed():
+        intake = target.intake()
+        settled()
         operations: list[Operation] = []
         messages = dead = 0
         for batch in batches:
@@ -321,6 +325,6 @@ def _write(target: Target, begun: Round, batches: Iterable[pa.RecordBatch]) -> I
             for packed in batch.column("operations").to_pylist():
                 operations.extend(_unpacked(packed))
         part = TaskContext.get().partitionId()  # type: ignore[union-attr]
-        done: Applied = target.intake().write(begun, part, operations)
+        done: Applied = intake.write(begun, part, operations)
         counts = [messages, done.written, done.doubled, done.superseded, dead]
         yield pa.RecordBatch.from_arrays([pa.array([one], pa.int64()) for one in counts], schema=_DONE_ARROW)

@@ -12,7 +12,6 @@ and looks at everything. The other rows are `dead_letters`."""
 
 import json
 import time
-from bisect import bisect_left
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -24,7 +23,7 @@ from metamodels.elsa.dead_letters import DeadLetters
 from metamodels.elsa.messages import Message, Reader
 from metamodels.elsa.systems import ExternalSystem
 from neomodel.errors import TableNotFound
-from neomodel.operations import Applied, Operation, lane
+from neomodel.operations import Applied, Operation, spans
 from neomodel.stores import VERSION, Mutation, Row, ensured, successor
 
 TABLE = "_intake."
@@ -185,14 +184,7 @@ class Intake:
 
 def _lanes(operations: list[Operation]) -> dict[str, str]:
     """The last position of each lane."""
-    positions = sorted(operation.position for operation in operations)
-    found: dict[str, str] = {}
-    end = len(positions)
-    while end:  # lanes are few, and each lies together
-        last = positions[end - 1]
-        found[lane(last).hex()] = last.hex()
-        end = bisect_left(positions, lane(last), hi=end)
-    return found
+    return {name.hex(): last.hex() for name, (_, last) in spans(operations).items()}
 
 
 def _greatest(some: Any) -> dict[bytes, bytes]:

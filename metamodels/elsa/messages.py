@@ -64,11 +64,11 @@ def plain(message: Message) -> Change:
     if "key" not in found or "event" not in found:
         missing = "event" if "key" in found else "key"
         raise nm.InvalidValue("a message", shown(found), f"one that has the field {missing!r}")
-    key, operation = found["key"], found.get("operation", INSERT)
+    key, event, operation = found["key"], found["event"], found.get("operation", INSERT)
     if operation == INSERT and "value" not in found:
         raise nm.InvalidValue("the value of an insert", None, "one; null must be written down")
-    deletion = is_deletion(operation, found.get("value"))
-    event = event_time(key, time_of(found["event"]))
+    deletion = operation != INSERT and is_deletion(operation, found.get("value"))
+    event = event_time(key, event if type(event) is int else time_of(event))
     return Change(key, event, deletion, None if deletion else stored(found["value"]), *_order(found))
 
 
@@ -148,15 +148,16 @@ class Reader:
             return str(exc) if isinstance(exc, nm.NeomodelError) else f"the message can't be read: {exc}"
 
     def _operation(self, message: Message, change: Change) -> Operation:
-        fact = nm.Fact(change.key, change.event, change.value, change.deletion)
-        if change.sequence is None:
+        key, event, deletion, value, sequence, name = change
+        if sequence is None:
             queue = self._queues.get(message.queue)
             if queue is None:
                 queue = self._queues[message.queue] = _QUEUED + hashlib.sha256(message.queue.encode()).digest()[:6]
-            return prepared(self._ledger, fact, queue + message.place.encode(), (change.id or "").encode())
-        row, column, entry = self._ledger.stored(fact)
-        which = entry if change.id is None else change.id.encode()
-        position = _SEQUENCED + _sequence(change.sequence) + hashlib.sha256(which).digest()[:8]
+            fact = nm.Fact(key, event, value, deletion)
+            return prepared(self._ledger, fact, queue + message.place.encode(), (name or "").encode())
+        row, column, entry = self._ledger.stored(key, event, value, deletion)
+        which = entry if name is None else name.encode()
+        position = _SEQUENCED + _sequence(sequence) + hashlib.sha256(which).digest()[:8]
         return Operation(row, column, position, b"", entry)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 
 from neomodel.stores import lmdb_walk as walk
-from neomodel.stores.base import Columns, Mutation, Row
+from neomodel.stores.base import Cells, Columns, Mutation, Row
 from neomodel.stores.checks import check_cells, check_columns, check_key, check_time, check_value
 from neomodel.stores.encoding import encode_time, encode_value, escape
 
@@ -105,10 +105,7 @@ def _row_by_row(entry: Entry, mutations: Iterable[Mutation], first: int) -> Iter
                 for column, value in cells.items()
             ]
         else:
-            check_cells(cells, entry.families)
-            yield [_escaped(head, column, tail, value) for column, value in cells.items()]
-            if len(plain) < _MOST_PLAIN and len(cells) < _MOST_SEEN:
-                plain.update(column for column in cells if 0 not in column and 1 not in column)
+            yield _unseen(entry, head, cells, tail)
 
 
 def _rare(column: bytes, value: bytes | None) -> bytes:
@@ -117,7 +114,18 @@ def _rare(column: bytes, value: bytes | None) -> bytes:
     return encode_value(value)
 
 
-def _escaped(head: bytes, column: bytes, tail: bytes, value: bytes | None) -> tuple[bytes, bytes]:
-    """An entry whose column may need escaping: then its value starts with a zero byte, a mark for readers."""
-    name = escape(column)
-    return head + name + tail, encode_value(value) if name is column or value is None else b"\0" + value
+def _unseen(entry: Entry, head: bytes, cells: Cells, tail: bytes) -> list[tuple[bytes, bytes]]:
+    """The entries of a row with columns that are new, or need escaping: then a value starts with a zero byte, a mark
+    for readers. In a ledger all do, each with an event of its own."""
+    check_cells(cells, entry.families)
+    memorable = len(entry.plain) < _MOST_PLAIN and len(cells) < _MOST_SEEN
+    found = []
+    for column, value in cells.items():
+        name = escape(column)
+        if name is not column:
+            found.append((head + name + tail, b"" if value is None else b"\0" + value))
+            continue
+        found.append((head + column + tail, encode_value(value)))
+        if memorable:
+            entry.plain.add(column)
+    return found

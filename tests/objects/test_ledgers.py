@@ -220,7 +220,7 @@ def test_an_entry_that_can_t_be_read_is_told_with_its_place(cell: bytes) -> None
     repository = nm.connect("memory:")
     repository.register(sensors)
     ledger = nm.Ledger(repository.create("m"), Gauge, "value")
-    row, column, _ = ledger.stored(nm.Fact("a", 5, "x"))
+    row, column, _ = ledger.stored("a", 5, "x", False)
     ledger.model.table.put_many([Mutation(row, {column: cell})])
 
     with pytest.raises(nm.CorruptRow, match=r"sensors.Gauge#a of .* holds"):

@@ -86,6 +86,11 @@ def test_tasks_read_as_much_as_one_another_and_no_core_waits(monkeypatch: pytest
     assert list(shares([])) == []
 
 
+def test_a_whole_micro_batch_is_read_by_four_tasks_wherever_its_last_line_ends() -> None:
+    for rest in (0, 150, 2**20):
+        assert len(list(shares([Arrival("f", 0, folder_queue._AT_ONCE + rest)]))) == 4
+
+
 def test_a_file_that_is_shorter_than_it_was_is_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "f.jsonl").write_bytes(b"{}\n")
 
