@@ -141,6 +141,19 @@ def measure(case: Case, *, rounds: int = 9) -> Result:
     return Result(case, median(times[0]), median(times[1]))
 
 
+def table(comparisons: Sequence[Comparison]) -> str:
+    """All of them as one table: neomodel beside a peer, or beside the least that the driver needs for the same."""
+    heads = ["on what", "operation", "per second", "neomodel", "peer", "raw floor", "ratio", "wanted"]
+    rows = []
+    for one in comparisons:
+        for result in one.results:
+            name, unit, peer, subject, ratio, wanted = result.row()
+            beside = f"{one.peer}: {peer}"
+            sides = ["", beside] if one.peer.startswith("raw ") else [beside, ""]
+            rows.append([one.title, name, unit, subject, *sides, ratio, wanted])
+    return _markdown("Beside others", heads, rows, numbers=5)
+
+
 def show(found: Iterable[Measured]) -> None:
     """Print them, for a benchmark that is run by itself."""
     for one in found:

@@ -91,7 +91,13 @@ def test_help_lists_every_command_under_a_heading(arguments: list[str], capsys: 
 
 
 @pytest.mark.parametrize(
-    ("typed", "offered"), [("neomodel sh", "show\n"), ("neomodel elsa ti", "timeline\n"), ("neomodel show c", "city\n")]
+    ("typed", "offered"),
+    [
+        ("neomodel sh", "show\n"),
+        ("neomodel elsa ti", "timeline\n"),
+        ("neomodel show c", "city\n"),
+        ("neomodel transform a:b c", "city\n"),
+    ],
 )
 def test_a_shell_is_told_which_words_may_follow(typed: str, offered: str, tmp_path: Path) -> None:
     store = f"lmdb:{tmp_path}/db"

@@ -44,7 +44,7 @@ StoreUrl = Annotated[
 """`--store` of a command: what is given there, else before the command, else the default. Never empty."""
 
 
-def _model_names(context: typer.Context, incomplete: str) -> list[str]:
+def model_names(context: typer.Context, incomplete: str) -> list[str]:
     """For a shell that completes a name: the models there are; none where there is no store that answers."""
     from neomodel.repository import connect
 
@@ -57,7 +57,7 @@ def _model_names(context: typer.Context, incomplete: str) -> list[str]:
 
 ModelName = Annotated[
     str,
-    typer.Argument(metavar="NAME", help="The model's name.", show_default=False, autocompletion=_model_names),
+    typer.Argument(metavar="NAME", help="The model's name.", show_default=False, autocompletion=model_names),
 ]
 AsOf = Annotated[
     str | None,
