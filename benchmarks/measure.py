@@ -48,10 +48,15 @@ class Result:
     def reached(self) -> bool:
         return self.ratio >= self.case.wanted
 
+    @property
+    def told(self) -> str:
+        """The ratio, with two digits that say something."""
+        return f"{self.ratio:.2f}" if self.ratio >= 0.1 else f"{self.ratio:.2g}"
+
     def row(self) -> list[str]:
         case = self.case
         rates = [f"{case.count / seconds:,.0f}" for seconds in (self.peer, self.subject)]
-        return [case.name, case.unit, *rates, _judged(f"{self.ratio:.2f}", self.reached), f"{case.wanted or ''}"]
+        return [case.name, case.unit, *rates, _judged(self.told, self.reached), f"{case.wanted or ''}"]
 
 
 @attrs.frozen
