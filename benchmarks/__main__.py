@@ -1,4 +1,5 @@
-"""`make bench`: runs every benchmark, and writes one page with all tables, and the plots, into `benchmarks/results`.
+"""`make bench`: runs every benchmark, and writes one page and the plots into `benchmarks/results`: one table of all
+that has a peer or a raw floor, then what has none, and growth.
 
 With `QUICK=1` small sizes and few rounds, into `benchmarks/quick`: two minutes, to see that all of it runs. Names of
 benchmarks as arguments run those only. A figure below what is wanted is marked, and the exit status says so.
@@ -27,7 +28,7 @@ from benchmarks import (
     xmi_in,
     xmi_out,
 )
-from benchmarks.measure import QUICK, Comparison, Growth, Measured
+from benchmarks.measure import QUICK, Comparison, Growth, Measured, table
 
 BENCHMARKS: dict[str, Callable[[], Sequence[Measured]]] = {
     "lmdb_store": lmdb_store.report,
@@ -88,7 +89,9 @@ def _write(found: list[Measured], noise: list[str], command: str) -> None:
         (FOLDER / "growth.svg").write_text(plots.growths(curves), encoding="utf-8")
         head += ["", "![growth](growth.svg)"]
     page = FOLDER / "README.md"
-    page.write_text("\n".join(head) + "\n\n" + "\n\n".join(map(str, found)) + "\n", encoding="utf-8")
+    alone = [str(one) for one in found if not isinstance(one, Comparison)]
+    tables = [table(comparisons), *alone] if comparisons else alone
+    page.write_text("\n".join(head) + "\n\n" + "\n\n".join(tables) + "\n", encoding="utf-8")
     print(f"{page} has all of it", file=sys.stderr)
 
 

@@ -1,7 +1,6 @@
 """A step with manual actions beside the same step without, as a pipeline runs it: rows generated, computed, sorted,
 written and put on record. And both beside Spark's own way to write Parquet, where little else takes time."""
 
-import os
 import sys
 import tempfile
 import time
@@ -15,6 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812
 import neomodel as nm
 import spark
 from benchmarks.measure import Figure, Figures, Measured, show, sized
+from benchmarks.places import session as spark_session
 from metamodels import anna, elsa
 from metamodels.anna.actions import Action
 from metamodels.anna.applying import APPLIED, NO_TARGET, NOT_MET
@@ -24,19 +24,6 @@ ROWS, ACTIONS = sized((10_000_000, 100_000), (100_000, 1_000))
 WARM = 5  # rows for each action, in a first round that is checked
 WANTED = 1.5
 _OPERATIONS = [("multiply", 10), ("add", 5), ("set", 1234)]
-
-
-@contextmanager
-def _spark() -> Iterator[SparkSession]:
-    os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-    builder = SparkSession.builder.master("local[2]").appName("corrections").config("spark.ui.enabled", "false")
-    for name, value in {"driver.memory": "4g", "log.level": "OFF", "ui.showConsoleProgress": "false"}.items():
-        builder = builder.config(f"spark.{name}", value)
-    found = builder.config("spark.sql.shuffle.partitions", "4").getOrCreate()
-    try:
-        yield found
-    finally:
-        found.stop()
 
 
 def _step(session: SparkSession, rows: int) -> DataFrame:
@@ -140,7 +127,7 @@ def _check(rows: int, count: int, plain: DataFrame, corrected: DataFrame) -> Non
 
 
 def report(rows: int = ROWS, count: int = ACTIONS) -> list[Measured]:
-    with _spark() as session:
+    with spark_session(driver_memory="4g", sql_shuffle_partitions="4") as session:
         _in_a_pipeline(session, WARM * count, count, checked=True)
         _in_spark(session, WARM * count, count)
         (step, run), (step_with, run_with) = _in_a_pipeline(session, rows, count, checked=False)

@@ -48,10 +48,15 @@ class Result:
     def reached(self) -> bool:
         return self.ratio >= self.case.wanted
 
+    @property
+    def told(self) -> str:
+        """The ratio, with two digits that say something."""
+        return f"{self.ratio:.2f}" if self.ratio >= 0.1 else f"{self.ratio:.2g}"
+
     def row(self) -> list[str]:
         case = self.case
         rates = [f"{case.count / seconds:,.0f}" for seconds in (self.peer, self.subject)]
-        return [case.name, case.unit, *rates, _judged(f"{self.ratio:.2f}", self.reached), f"{case.wanted or ''}"]
+        return [case.name, case.unit, *rates, _judged(self.told, self.reached), f"{case.wanted or ''}"]
 
 
 @attrs.frozen
@@ -139,6 +144,19 @@ def measure(case: Case, *, rounds: int = 9) -> Result:
             run()
             side.append(time.perf_counter() - start)
     return Result(case, median(times[0]), median(times[1]))
+
+
+def table(comparisons: Sequence[Comparison]) -> str:
+    """All of them as one table: neomodel beside a peer, or beside the least that the driver needs for the same."""
+    heads = ["on what", "operation", "per second", "neomodel", "peer", "raw floor", "ratio", "wanted"]
+    rows = []
+    for one in comparisons:
+        for result in one.results:
+            name, unit, peer, subject, ratio, wanted = result.row()
+            beside = f"{one.peer}: {peer}"
+            sides = ["", beside] if one.peer.startswith("raw ") else [beside, ""]
+            rows.append([one.title, name, unit, subject, *sides, ratio, wanted])
+    return _markdown("Beside others", heads, rows, numbers=5)
 
 
 def show(found: Iterable[Measured]) -> None:

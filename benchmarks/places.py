@@ -3,7 +3,6 @@
 import atexit
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ import neomodel as nm
 import spark
 from neomodel import cluster
 from neomodel.stores import open_store
+from spark.session import prepare
 
 
 @contextmanager
@@ -47,12 +47,13 @@ def lmdb() -> Iterator[nm.Repository]:
 
 
 @contextmanager
-def session(cores: int = 2) -> Iterator[SparkSession]:
-    """A Spark with so many cores, that knows our formats."""
-    os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-    settings = {"spark.ui.enabled": "false", "spark.log.level": "OFF", "spark.ui.showConsoleProgress": "false"}
+def session(cores: int = 2, **more: str) -> Iterator[SparkSession]:
+    """A Spark with so many cores, that knows our formats; `more` are settings, with _ where Spark has a dot."""
+    prepare()
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    settings = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
     builder = SparkSession.builder.master(f"local[{cores}]")
-    for name, value in settings.items():
+    for name, value in (settings | {f"spark.{name.replace('_', '.')}": value for name, value in more.items()}).items():
         builder = builder.config(name, value)
     found = builder.getOrCreate()
     spark.register(found)

@@ -51,7 +51,7 @@ def _bar(result: Result, y: float, x: Callable[[float], float]) -> Iterator[str]
         wanted = x(result.case.wanted)
         ends += [wanted] if wanted < max(ends) + 40 else []  # a number is not written across it
         yield f'<path d="M{wanted:.1f} {y - 11}v{_BAR + 6}" stroke="currentColor" stroke-width="2"/>'
-    yield _text(max(ends) + 8, y + 4, f"{result.ratio:.2f}", size=11)
+    yield _text(max(ends) + 8, y + 4, result.told, size=11)
 
 
 def growths(found: Sequence[Growth]) -> str:

@@ -229,7 +229,7 @@ def report(stores: Collection[str] = STORES) -> list[Measured]:
             in_tasks, at_hand = measured(session)
             peer = f"a writer of one's own on Spark, {driver}"
             found.append(Comparison(f"Bulk write by Spark {title}", peer, in_tasks))
-            found.append(Comparison(f"The same beside rows at hand {title}", f"{driver}, no Spark", at_hand))
+            found.append(Comparison(f"The same beside rows at hand {title}", f"raw {driver}, no Spark", at_hand))
     return found
 
 

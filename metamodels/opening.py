@@ -20,8 +20,8 @@ def opened(what: str, repository: nm.Repository, name: str, package: Declaration
         model = repository.open(name)
     except nm.ModelNotFound:
         if not create:
-            expected = "one that there is; `neomodel models` lists all models"
-            raise nm.InvalidValue(f"{what} in {repository.store.url}", name, expected) from None
+            expected = "one that there is: the first write makes it; `neomodel models` lists all models"
+            raise nm.InvalidValue(f"the name of {what} in {repository.store.url}", name, expected) from None
         repository.register(package)
         try:
             model = repository.create(name)

@@ -274,6 +274,11 @@ class Purged(NeomodelError, ValueError):
     at: int
     horizon: int
 
+    def __str__(self) -> str:
+        from neomodel.times import told  # which raises errors itself
+
+        return one_line(self.sentence.format(where=self.where, at=told(self.at), horizon=told(self.horizon)))
+
 
 @_error
 class NotStable(NeomodelError, ValueError):

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from pathlib import Path
 from weakref import WeakKeyDictionary
 
 from pyspark.sql import SparkSession
@@ -9,17 +10,32 @@ from pyspark.sql.datasource import DataSource
 
 _known: "WeakKeyDictionary[SparkSession, dict[str, type[DataSource]]]" = WeakKeyDictionary()
 _SHUFFLED = "spark.sql.shuffle.partitions"
+_LOGGING = Path(__file__).with_name("log4j2.properties")
 
 
 def session(what: str) -> SparkSession:
     """The one that there is, or a new one of that name, as its environment configures it."""
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # where neomodel is; Spark would take any python3
+    prepare()
     builder = SparkSession.builder.appName(what).config("spark.ui.showConsoleProgress", "false")  # commands tell better
     found = builder.getOrCreate()
     context = found.sparkContext
     if str(context.master).startswith("local") and not context.getConf().contains(_SHUFFLED):
         found.conf.set(_SHUFFLED, context.defaultParallelism)  # 200 tasks on the few cores of one machine take seconds
     return found
+
+
+def prepare() -> None:
+    """Let a Spark that this process starts run its tasks with our Python, and say little of itself while it is well."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # where neomodel is; Spark would take any python3
+    if not _logs_by_itself():
+        os.environ.setdefault("LOG4J_CONFIGURATION_FILE", str(_LOGGING))  # Log4j reads its properties there, too
+
+
+def _logs_by_itself() -> bool:
+    """Whether somebody has configured what Spark logs, in the folder where that is done."""
+    home, folder = os.environ.get("SPARK_HOME"), os.environ.get("SPARK_CONF_DIR")
+    where = Path(folder) if folder else Path(home) / "conf" if home else None
+    return where is not None and any(one.suffix != ".template" for one in where.glob("log4j2*"))
 
 
 def know(session: SparkSession, *sources: type[DataSource]) -> None:

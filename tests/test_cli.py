@@ -72,6 +72,13 @@ def test_the_help_of_every_command_has_an_example_of_it(path: str, capsys: pytes
     assert re.search(rf"Examples?: *\n *\$ neomodel {path}\b", capsys.readouterr().out)
 
 
+@pytest.mark.parametrize("path", ["", "import", "cluster up"])
+def test_help_asks_for_no_value_where_none_is_taken(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*path.split(), "--help"]) == 0
+
+    assert "<bool>" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("arguments", [[], ["--help"]])
 def test_help_lists_every_command_under_a_heading(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 0
@@ -84,7 +91,13 @@ def test_help_lists_every_command_under_a_heading(arguments: list[str], capsys: 
 
 
 @pytest.mark.parametrize(
-    ("typed", "offered"), [("neomodel sh", "show\n"), ("neomodel elsa ti", "timeline\n"), ("neomodel show c", "city\n")]
+    ("typed", "offered"),
+    [
+        ("neomodel sh", "show\n"),
+        ("neomodel elsa ti", "timeline\n"),
+        ("neomodel show c", "city\n"),
+        ("neomodel transform a:b c", "city\n"),
+    ],
 )
 def test_a_shell_is_told_which_words_may_follow(typed: str, offered: str, tmp_path: Path) -> None:
     store = f"lmdb:{tmp_path}/db"

@@ -68,6 +68,17 @@ def test_a_missing_java_is_wrong_and_the_rest_is_still_told(
     assert "install a JDK" in found["Java"]["remedy"]
 
 
+def test_a_folder_that_can_not_be_written_is_told_with_what_to_do(
+    examined: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.access", lambda *_: False)
+
+    status, found = examined("--store", f"lmdb:{tmp_path}")
+
+    assert (status, found["store"]["state"]) == (1, "wrong")
+    assert "let this user write there" in found["store"]["remedy"]
+
+
 def test_the_namesake_in_the_same_environment_is_wrong(
     examined: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

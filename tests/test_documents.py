@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", ROOT / "benchmarks" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def program(document: Path) -> str:
@@ -19,6 +19,12 @@ def program(document: Path) -> str:
     for example in examples:
         lines += [""] * (text.count("\n", 0, example.start(1)) - len(lines)) + example[1].splitlines()
     return "\n".join(lines)
+
+
+def anchors(document: Path) -> set[str]:
+    """What a link may name in a document: its headings, as GitHub spells them there."""
+    headings = re.findall(r"^#+ (.*)$", document.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 PROGRAMS = {str(document.relative_to(ROOT)): program(document) for document in DOCUMENTS}
@@ -42,6 +48,16 @@ def test_the_examples_run(name: str, tmp_path: Path) -> None:
     )
 
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_links_lead_to_files_and_headings_that_are_there(name: str) -> None:
+    document = ROOT / name
+    prose = re.sub(r"```.*?```|`[^`\n]*`", "", document.read_text(), flags=re.DOTALL)
+    for path, heading in re.findall(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)", prose):
+        target = document.parent / path if path else document
+        assert target.exists(), path
+        assert not heading or heading in anchors(target), f"{path}#{heading}"
 
 
 @pytest.mark.parametrize("name", ["cli.md", "python.md"])

@@ -65,6 +65,8 @@ def _uses(python: Any, folder: Path, environment: dict[str, str], site: Path) ->
     assert _run(python, "-c", make, **where).startswith(str(site))
     assert _run(python, "-m", "neomodel", "models", "--store", "lmdb:models.db", **where) == "jdt\n"
     assert "import" in _run(python, "-m", "neomodel", "--help", **where)
+    if (command := Path(python).with_name("neomodel")).is_relative_to(site):
+        assert _run(command, "models", "--store", "lmdb:models.db", **where) == "jdt\n"
     _run(python, "-c", "import spark, metamodels.elsa", **where)
 
 

@@ -63,8 +63,10 @@ class ElsaStore:
 
     def unknown(self, name: str) -> nm.InvalidValue:
         """What to raise where a system is not there."""
-        hint = near(name, self.systems())
-        return nm.InvalidValue(f"a system of {self!r}", name, f"one that has records, or had{hint}")
+        there = self.systems()
+        hint = near(name, there) or f"; there {'are ' + ', '.join(there) if there else 'is none yet'}"
+        where = f"ELSA {self.name!r} in {self.repository.store.url}"
+        return nm.InvalidValue(f"a system of {where}", name, f"one that has records, or had{hint}")
 
     # time
 

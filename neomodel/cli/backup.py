@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 import neomodel as nm
-from neomodel.cli.frame import AsJson, AsOf, Refused, StoreUrl, visible
+from neomodel.cli.frame import AsJson, AsOf, Refused, StoreUrl, model_names, visible
 from neomodel.cli.grid import print_grid
 from neomodel.cli.models import check_there
 from neomodel.cli.progress import shares
@@ -22,7 +22,13 @@ By = Annotated[Engine, typer.Option("--engine", help="In the tasks of a Spark, o
 def backup(
     folder: Annotated[str, typer.Argument(metavar="FOLDER", help="Where to put it.", show_default=False)],
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="The models; otherwise all.", show_default=False)
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME]...",
+            help="The models; otherwise all.",
+            show_default=False,
+            autocompletion=model_names,
+        ),
     ] = None,
     since: Annotated[
         str | None,

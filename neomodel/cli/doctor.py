@@ -150,7 +150,7 @@ def _store(url: str) -> Iterator[Finding]:
                 "store", NOTE, f"there is none at {url}", "the first `neomodel import` or `register` makes it"
             )
         else:
-            yield Finding("store", WRONG, str(exc), "--store names another one")
+            yield Finding("store", WRONG, str(exc), _remedy(url))
     except NeomodelError as exc:
         yield Finding("store", WRONG, str(exc), "--store names another one; `neomodel cluster up` starts a local HBase")
 
@@ -158,6 +158,13 @@ def _store(url: str) -> Iterator[Finding]:
 def _absent(url: str) -> bool:
     kind, _, folder = url.partition(":")
     return kind == "lmdb" and bool(folder) and not os.path.lexists(folder)
+
+
+def _remedy(url: str) -> str:
+    folder = Path(url.partition(":")[2])
+    if folder.is_dir() and not os.access(folder, os.W_OK):
+        return "let this user write there, which whoever reads must too; or --store names another one"
+    return "--store names another one"
 
 
 def _contents(repository: Repository, models: list[str]) -> Iterator[Finding]:

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -44,7 +44,7 @@ StoreUrl = Annotated[
 """`--store` of a command: what is given there, else before the command, else the default. Never empty."""
 
 
-def _model_names(context: typer.Context, incomplete: str) -> list[str]:
+def model_names(context: typer.Context, incomplete: str) -> list[str]:
     """For a shell that completes a name: the models there are; none where there is no store that answers."""
     from neomodel.repository import connect
 
@@ -57,7 +57,7 @@ def _model_names(context: typer.Context, incomplete: str) -> list[str]:
 
 ModelName = Annotated[
     str,
-    typer.Argument(metavar="NAME", help="The model's name.", show_default=False, autocompletion=_model_names),
+    typer.Argument(metavar="NAME", help="The model's name.", show_default=False, autocompletion=model_names),
 ]
 AsOf = Annotated[
     str | None,
@@ -69,6 +69,15 @@ AsOf = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+
+
+def without_values(command: Any) -> None:
+    """Let the help of a command, and of those below it, name flags alone: Typer writes `<bool>` beside them."""
+    for parameter in command.get_params(typer.Context(command)):
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+    for below in getattr(command, "commands", {}).values():
+        without_values(below)
 
 
 class Commands:

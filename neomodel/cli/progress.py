@@ -4,6 +4,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 _EVERY = 10  # seconds between lines
 
@@ -25,19 +29,10 @@ def counter(what: str) -> Iterator[Callable[[int], None]]:
 def shares(what: str, unit: str, regions: int | None = None) -> Iterator[Callable[[int, float], None]]:
     """Shows how many units are done, how many in a second, and which share of all; if that is one of regions, how many
     of these. On a terminal a bar; elsewhere a line on stderr every ten seconds."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
     if not sys.stderr.isatty():
         yield _lines(what, unit, regions)
         return
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.fields[said]}", markup=False),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with _bar() as progress:
         task, began = progress.add_task(what, total=1.0, said=""), time.monotonic()
 
         def advance(done: int, share: float) -> None:
@@ -73,9 +68,6 @@ def pace(what: str, unit: str) -> Iterator[Callable[[int], None]]:
 def steps(what: str) -> Iterator[Callable[[str, int, int], None]]:
     """Shows which step is being done, and of how many. On a terminal a bar; elsewhere a line on stderr for each step
     that begins more than ten seconds after the last line."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
     if not sys.stderr.isatty():
         said = time.monotonic()
 
@@ -87,17 +79,25 @@ def steps(what: str) -> Iterator[Callable[[str, int, int], None]]:
 
         yield line
         return
+    with _bar() as progress:
+        task = progress.add_task(what, total=1, said="")
+        yield lambda step, done, count: progress.update(
+            task, completed=done, total=count, said=f"{done} of {count} steps{f', {step}' if step else ''}"
+        )
+
+
+def _bar() -> "Progress":
+    """What is done, how much of it, what is said of that, and for how long."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.fields[said]}", markup=False),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(what, total=1, said="")
-        yield lambda step, done, count: progress.update(
-            task, completed=done, total=count, said=f"{done} of {count} steps{f', {step}' if step else ''}"
-        )
+    return Progress(*columns, console=Console(stderr=True), transient=True)
 
 
 def _share(share: float | None, regions: int | None) -> str:

@@ -9,7 +9,7 @@ import attrs
 import typer
 
 import neomodel as nm
-from neomodel.cli.frame import AsJson, Refused, StoreUrl
+from neomodel.cli.frame import AsJson, Refused, StoreUrl, model_names
 from neomodel.cli.grid import print_grid
 from neomodel.cli.loading import loaded
 from neomodel.cli.models import check_there
@@ -32,7 +32,10 @@ def transform(
             metavar="MODULE:NAME", help="A transformation, and the module it is in: a.b:rules.", show_default=False
         ),
     ],
-    source: Annotated[str, typer.Argument(metavar="SOURCE", help="The model to read.", show_default=False)],
+    source: Annotated[
+        str,
+        typer.Argument(metavar="SOURCE", help="The model to read.", show_default=False, autocompletion=model_names),
+    ],
     target: Annotated[str, typer.Argument(metavar="TARGET", help="The model to make.", show_default=False)],
     engine: Annotated[Engine, typer.Option("--engine", help="In this process, or in the tasks of a Spark.")] = (
         Engine.local

@@ -182,7 +182,7 @@ class _Importing:
     def _run(self) -> None:
         completing = self._completing
         for number, source in enumerate(self._sources):
-            source.parse(Reading(self.work, source, number))
+            source.parse(Reading(self.work, source, number), self._tell)
         self.work.kept += spelled(slot for shape in self.work.shapes.all for slot in shape.slots)
         if self._adding is not None:
             self._adding.prepare()
@@ -268,10 +268,12 @@ class _Importing:
             holder.eSet(feature, self._model[oid])
 
     def _tell(self) -> None:
+        """How far it is: reading is half of the work, writing the other; some rows are written at the end only."""
         if self._progress is not None:
             size = sum(source.size for source in self._sources) or 1
-            read = sum(source.position for source in self._sources)
-            self._progress(self.work.elements, min(1.0, read / size))
+            read = min(1.0, sum(source.position for source in self._sources) / size)
+            written = min(1.0, self.work.writing.rows / (self.work.elements or 1))
+            self._progress(self.work.elements, read * (1 + written) / 2)
 
 
 def _number(path: str) -> int:

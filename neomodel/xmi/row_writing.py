@@ -33,6 +33,8 @@ class RowWriting:
         self._under_way: Future[None] | None = None
         self._waiting: list[Mutation] = []
         self._room = CELLS
+        self.rows = 0
+        """How many were sent."""
 
     def put(self, oid: str, cells: Cells) -> None:
         self._waiting.append(Mutation(oid.encode(), cells))
@@ -71,6 +73,7 @@ class RowWriting:
                     columns = list(cells) if key == _ROOT else []
                     self._written.add((key.decode(), columns), 1 + len(columns) // 100)
             self._under_way = self._thread.submit(self._model.table.put_many, self._waiting)
+            self.rows += len(self._waiting)
             self._waiting = []
             self._room = CELLS
         self._sent()

@@ -10,6 +10,7 @@ import os
 import re
 import zipfile
 import zlib
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -28,6 +29,7 @@ XSI = "http://www.w3.org/2001/XMLSchema-instance"
 XML = "http://www.w3.org/XML/1998/namespace"
 
 _CHUNK = 1 << 16
+_TOLD = 1 << 20  # bytes between two signs of progress
 _DECLARED = re.compile(rb"""<\?xml[^>]*?\bencoding\s*=\s*["']([A-Za-z0-9._:-]+)["']""")
 _MARKS = ((codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"))  # before those of UTF-16, which begin alike
 _NATIVE_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
@@ -89,26 +91,31 @@ class Source:
         """The error that says so of this place, or of another line."""
         return InvalidFile(f"{self.file}:{line or self.line}", reason)
 
-    def parse(self, handler: Handler) -> None:
-        """Tell a handler all that is in the file, in order, in memory that does not grow with it."""
+    def parse(self, handler: Handler, read: Callable[[], None] = lambda: None) -> None:
+        """Tell a handler all that is in the file, in order, in memory that does not grow with it. `read` is called now
+        and then."""
         with ExitStack() as open_until:
             stream = self._opened(open_until)
             head = self._read(stream, _CHUNK)
             name, decoder = self._encoding(head)
             self._parser = self._prepared(handler, name)
             try:
-                self._feed(head, stream, decoder)
+                self._feed(head, stream, decoder, read)
             except expat.ExpatError as exc:
                 reason = f"the XML is broken: {expat.ErrorString(exc.code)}, at column {exc.offset + 1}"
                 raise self.fault(reason, exc.lineno) from exc
             except UnicodeDecodeError as exc:
                 raise self.fault(f"this is not in the encoding {exc.encoding} that the file declares") from exc
 
-    def _feed(self, piece: bytes, stream: IO[bytes], decoder: codecs.IncrementalDecoder | None) -> None:
+    def _feed(
+        self, piece: bytes, stream: IO[bytes], decoder: codecs.IncrementalDecoder | None, read: Callable[[], None]
+    ) -> None:
         parse, begun, size = self._parser.Parse, 0, _CHUNK
         while piece:
             self.position += len(piece)
             parse(decoder.decode(piece) if decoder else piece)
+            if self.position // _TOLD > (self.position - len(piece)) // _TOLD:
+                read()
             before, begun = begun, self._parser.CurrentByteIndex
             if begun != before:
                 size = _CHUNK

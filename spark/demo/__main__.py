@@ -17,6 +17,7 @@ from spark.demo.modelling import modelled
 from spark.demo.page import page
 from spark.demo.reporting import reported
 from spark.demo.telling import Teller
+from spark.session import prepare
 from spark.source import register
 
 SERVERS = 3
@@ -65,12 +66,11 @@ def _store(kind: str, folder: Path, tell: Teller) -> Iterator[str]:
 
 
 def _session() -> SparkSession:
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    prepare()
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     settings = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.log.level": "OFF",
         "spark.sql.shuffle.partitions": "4",
     }
     builder = SparkSession.builder.master("local[2]").appName("neomodel demo")

@@ -14,7 +14,8 @@ _STYLE = """
 :root { --accent: #2a6fbb; } @media (prefers-color-scheme: dark) { :root { --accent: #6aa9f0; } }
 figure { margin: .5rem 0 0; padding: 1rem; background: var(--card); border: 1px solid var(--line); border-radius: .5rem;
   overflow-x: auto; } figure svg { max-width: none; } figcaption { color: var(--soft); margin-bottom: .5rem; }
-figure.paper { background: #fff; } nav a { margin-right: 1.2rem; color: var(--accent); }
+figure.paper { background: #fff; } figure.paper figcaption { color: #62676d; } /* in the dark, too */
+nav a { margin-right: 1.2rem; color: var(--accent); }
 .took { color: var(--soft); white-space: nowrap; text-align: right; font-variant-numeric: tabular-nums; }
 """
 _PARTS = {"done": "What was done", "model": "A model", "time": "Two times", "product": "A data product"}

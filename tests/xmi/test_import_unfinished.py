@@ -55,11 +55,28 @@ def test_who_comes_second_to_an_import_that_has_ended_by_then_begins(monkeypatch
     assert repository.imports.names() == ["m"]
 
 
+def test_progress_is_told_while_rows_wait_for_the_end_of_the_file(tmp_path: Path) -> None:
+    roots = "".join(f'<l:Library name="{n:040}"/>' for n in range(50_000))
+    told_of: list[tuple[int, float]] = []
+
+    new_repository().import_xmi(
+        written(tmp_path / "a.xmi", f"<xmi:XMI NS>{roots}</xmi:XMI>"),
+        model="m",
+        progress=lambda *now: told_of.append(now),
+    )
+
+    shares = [share for _, share in told_of]
+    assert shares == sorted(shares)
+    assert 0 < told_of[0][0] < 50_000
+    assert (shares[0] < 0.5, shares[-1]) == (True, 1.0)
+
+
 def test_an_interrupt_leaves_nothing(tmp_path: Path) -> None:
     repository = new_repository()
 
     def interrupt(elements: int, share: float) -> None:
-        raise KeyboardInterrupt
+        if share > 0.5:  # some of it is written
+            raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         repository.import_xmi(large(tmp_path / "a.xmi"), model="m", progress=interrupt)
