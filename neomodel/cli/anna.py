@@ -1,6 +1,7 @@
 """Commands on ANNA: manual corrections of computed data."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -131,6 +132,8 @@ def actions(
     elif found:
         titles = ["id", "event", "step", "row", "column", "action", "if", "who", "why"]
         print_grid(titles, [_line(one, gone) for one in found])
+    else:
+        print(f"there are no actions of {process}", file=sys.stderr)
 
 
 def retract(

@@ -1,6 +1,7 @@
 """Commands on runs of processes: compute, resume, repeat, compare, report."""
 
 import json
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -194,6 +195,8 @@ def runs(
         titles = list(lines[0])
         numbers = {"run", "steps", "failing checks", "actions"}
         print_grid(titles, [[str(line[title]) for title in titles] for line in lines], numbers=numbers)
+    else:
+        print(f"there are no runs{'' if process is None else f' of {process}'}", file=sys.stderr)
 
 
 # how
