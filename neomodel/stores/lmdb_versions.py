@@ -18,7 +18,8 @@ from neomodel.stores.blocks import VERSIONS
 from neomodel.stores.checks import check_cells, check_key, check_time
 from neomodel.stores.lmdb_entry import Entry
 from neomodel.stores.lmdb_file import LmdbFile
-from neomodel.stores.lmdb_pages import MOST_BYTES, Entries, Numbers, Tree, binary, taken, within
+from neomodel.stores.lmdb_pages import MOST_BYTES, Entries, Tree, taken, within
+from neomodel.stores.lmdb_parts import Numbers, binary
 from neomodel.stores.lmdb_walk import ROW
 
 _END = 9  # of a stored key: a zero and the time
@@ -59,8 +60,8 @@ def _versions(entries: Entries, newest: bytes, oldest: bytes) -> Any:
     tombstones = lengths == 0  # nothing at all; a zero in front is no part of a value: `encoding`
     marked = np.zeros(len(some), bool)
     marked[~tombstones] = tree.bytes[starts[~tombstones]] == 0
-    values = binary(tree, starts + marked, np.where(tombstones, -1, lengths - marked))
-    names = binary(tree, entries.keys[some] + ROW, entries.ends[some] - entries.keys[some] - ROW - _END)
+    values = binary(tree.bytes, starts + marked, np.where(tombstones, -1, lengths - marked))
+    names = binary(tree.bytes, entries.keys[some] + ROW, entries.ends[some] - entries.keys[some] - ROW - _END)
     keys, columns = _divided(names)
     return pa.RecordBatch.from_arrays([keys, columns, pa.array(MAX_TIME - times[some]), values], schema=VERSIONS)
 
@@ -70,10 +71,13 @@ def _divided(names: Any) -> tuple[Any, Any]:
     offsets = np.frombuffer(names.buffers()[1], np.int32)[: len(names) + 1].astype(np.int64)
     data = np.frombuffer(names.buffers()[2], np.uint8)[: offsets[-1]]
     (zeros,) = np.nonzero(data == 0)
-    bounds = np.stack([offsets[:-1], zeros, zeros + 1, offsets[1:]])
+    cuts = np.empty(3 * len(names) + 1, np.int64)
+    cuts[0::3], cuts[1::3], cuts[2::3] = offsets, zeros, zeros + 1
     if 1 in data:
-        data, bounds = _unescaped(data, bounds)
-    return _cut(data, bounds[0], bounds[1]), _cut(data, bounds[2], bounds[3])
+        data, cuts = _unescaped(data, cuts)
+    buffers = [None, pa.py_buffer(cuts.astype(np.int32)), pa.py_buffer(data)]
+    parts = pa.Array.from_buffers(pa.binary(), 3 * len(names), buffers, 0)
+    return parts.take(pa.array(np.arange(0, 3 * len(names), 3))), parts.take(pa.array(np.arange(2, 3 * len(names), 3)))
 
 
 def _unescaped(data: Numbers, places: Numbers) -> tuple[Numbers, Numbers]:
@@ -88,17 +92,6 @@ def _unescaped(data: Numbers, places: Numbers) -> tuple[Numbers, Numbers]:
     gone = np.zeros(len(data) + 1, np.int64)
     gone[escapes + 1] = 1
     return np.delete(plain, escapes), places - np.cumsum(gone)[places]
-
-
-def _cut(data: Numbers, starts: Numbers, stops: Numbers) -> Any:
-    """Parts of bytes as an Arrow array."""
-    lengths = stops - starts
-    ends = np.cumsum(lengths)
-    total = int(ends[-1]) if len(ends) else 0
-    offsets = np.zeros(len(lengths) + 1, np.int32)
-    offsets[1:] = ends
-    found = data[np.repeat(starts - ends + lengths, lengths) + np.arange(total)]
-    return pa.Array.from_buffers(pa.binary(), len(lengths), [None, pa.py_buffer(offsets), pa.py_buffer(found)], 0)
 
 
 def stored(entry: Entry, versions: Any, now: int) -> Iterator[tuple[bytes, bytes]]:
