@@ -5,7 +5,6 @@ A stored key without its time is a row key, a zero and a column, both escaped so
 of many keys, one after another, the zeros tell where each of them is divided.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -94,43 +93,68 @@ def _unescaped(data: Numbers, places: Numbers) -> tuple[Numbers, Numbers]:
     return np.delete(plain, escapes), places - np.cumsum(gone)[places]
 
 
-def stored(entry: Entry, versions: Any, now: int) -> Iterator[tuple[bytes, bytes]]:
+def stored(entry: Entry, versions: Any) -> tuple[list[bytes], list[bytes]]:
     """The stored keys and values of versions in a record batch (`encoding` says how they are made), in its order.
-    Raises what storing them one by one would, before any is there."""
+    Raises what storing them one by one would, but for what `check_times` does."""
     keys, columns, times, values = versions.columns
-    _check(entry, keys, columns, times, now)
-    names, escaped = _escaped(columns)
-    inverse = (MAX_TIME - times.to_numpy(zero_copy_only=False)).astype(">i8")
-    moments = pa.Array.from_buffers(pa.binary(8), len(times), [None, pa.py_buffer(inverse)]).cast(pa.binary())
-    heads = pc.binary_join_element_wise(_binary(entry.cells), _escaped(keys)[0], _binary(b""))
-    found = pc.binary_join_element_wise(heads, names, moments, _binary(b"\0"))
-    first = pc.binary_slice(values, 0, 1)
-    marked = pc.or_(escaped, pc.or_(pc.equal(first, _binary(b"")), pc.equal(first, _binary(b"\0"))))
-    told = pc.if_else(marked, pc.binary_join_element_wise(_binary(b"\0"), values, _binary(b"")), values)
-    return zip(found.to_pylist(), pc.fill_null(told, b"").to_pylist(), strict=True)
-
-
-def _check(entry: Entry, keys: Any, columns: Any, times: Any, now: int) -> None:
-    for key in (key for key in pc.unique(keys.filter(pc.equal(pc.binary_length(keys), 0))).to_pylist()):
-        check_key(key)
-    heads = pc.unique(pc.binary_slice(columns, 0, 2)).to_pylist()
-    if not entry.families.issuperset(heads) or pc.min(pc.binary_length(columns)).as_py() < 3:
-        for column in columns.to_pylist():
-            check_cells({column: b""}, entry.families)
-    span = pc.min_max(times).as_py()
-    for time in span.values():
-        check_time(time, now, entry.horizon or -1)
     if columns.null_count or keys.null_count or times.null_count:
         raise InvalidValue("a version", None, "one with a key, a column and a time")
+    named = columns.dictionary_encode()  # most have many cells
+    _check(entry, keys, named.dictionary)
+    names, escaped = _escaped(named.dictionary)
+    names = pc.binary_join_element_wise(_binary(b"\0"), names, _binary(b"")).take(named.indices)
+    heads, _ = _escaped(keys)
+    found = pc.binary_join_element_wise(_binary(entry.cells), heads, names, _moments(times), _binary(b""))
+    marked = _empty_or_zero(values) | escaped[named.indices.to_numpy()]
+    if marked.any():
+        values = pc.if_else(pa.array(marked), pc.binary_join_element_wise(_binary(b"\0"), values, _binary(b"")), values)
+    return found.to_pylist(), pc.fill_null(values, b"").to_pylist()
 
 
-def _escaped(parts: Any) -> tuple[Any, Any]:
+def check_times(entry: Entry, versions: Any, now: int) -> None:
+    """Raise what storing versions one by one would for their times."""
+    for time in pc.min_max(versions.column(2)).as_py().values():
+        check_time(time, now, entry.horizon or -1)
+
+
+def _check(entry: Entry, keys: Any, columns: Any) -> None:
+    if pc.min(pc.binary_length(keys)).as_py() == 0:
+        check_key(b"")
+    for column in columns.to_pylist():
+        check_cells({column: b""}, entry.families)
+
+
+def _moments(times: Any) -> Any:
+    """A zero and the inverted time, as stored keys end."""
+    found = np.zeros((len(times), _END), np.uint8)
+    found[:, 1:] = (MAX_TIME - times.to_numpy()).astype(">i8").view(np.uint8).reshape(-1, 8)
+    return pa.Array.from_buffers(pa.binary(_END), len(times), [None, pa.py_buffer(found)]).cast(pa.binary())
+
+
+def _escaped(parts: Any) -> tuple[Any, Numbers]:
     """Row keys or columns as stored keys have them; and of which that differs."""
+    offsets, data = _raw(parts)
+    if not (data[offsets[0] : offsets[-1]] <= 1).any():
+        return parts, np.zeros(len(parts), bool)
     odd = pc.or_(pc.match_substring(parts, b"\0"), pc.match_substring(parts, b"\1"))
-    if not pc.any(odd).as_py():
-        return parts, odd
     ones = pc.replace_substring(parts, b"\1", b"\1\2")
-    return pc.replace_substring(ones, b"\0", b"\1\1"), odd
+    return pc.replace_substring(ones, b"\0", b"\1\1"), odd.to_numpy(zero_copy_only=False)
+
+
+def _empty_or_zero(values: Any) -> Numbers:
+    """Which are there, and have nothing in them, or a zero in front."""
+    offsets, data = _raw(values)
+    found = np.ones(len(values), bool)
+    (filled,) = np.nonzero(np.diff(offsets))
+    found[filled] = data[offsets[filled]] == 0
+    return found & values.is_valid().to_numpy(zero_copy_only=False)
+
+
+def _raw(parts: Any) -> tuple[Numbers, Numbers]:
+    """Where each of an array of bytes begins, and the last one ends; and these bytes."""
+    _, offsets, data = parts.buffers()
+    whole = np.frombuffer(offsets, np.int32)
+    return whole[parts.offset : parts.offset + len(parts) + 1], np.frombuffer(data or b"", np.uint8)
 
 
 def _binary(data: bytes) -> Any:
