@@ -1,6 +1,8 @@
 """Backups and restores in the tasks of a Spark: a task for each region to copy, and for each file to write."""
 
+import gc
 from collections.abc import Sequence
+from functools import cache
 from os import PathLike
 from typing import Any
 
@@ -54,6 +56,7 @@ class SparkParts:
 
         def run(numbered: tuple[Part, int]) -> tuple[int, Any]:
             part, number = numbered
+            _settled()
             try:
                 found = part.run(shared(url).store)
             except (NeomodelError, OSError) as exc:
@@ -72,6 +75,13 @@ class SparkParts:
             if isinstance(result, _Failed):
                 raise result.error
         return [found[number] for number in range(len(parts))]
+
+
+@cache
+def _settled() -> None:
+    """Have what this process has imported be looked at no more by Spark, who has it search for garbage after each task:
+    that would take longer than to start one."""
+    gc.freeze()
 
 
 class _Merged(AccumulatorParam[dict[int, int]]):
