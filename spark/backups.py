@@ -56,11 +56,11 @@ class SparkParts:
 
         def run(numbered: tuple[Part, int]) -> tuple[int, Any]:
             part, number = numbered
-            _settled()
             try:
                 found = part.run(shared(url).store)
             except (NeomodelError, OSError) as exc:
                 found = _Failed(exc)
+            _settle()
             done.add({number: found.cells})
             return number, found
 
@@ -78,9 +78,10 @@ class SparkParts:
 
 
 @cache
-def _settled() -> None:
-    """Have what this process has imported be looked at no more by Spark, who has it search for garbage after each task:
-    that would take longer than to start one."""
+def _settle() -> None:
+    """Once in a process, keep what it has by now out of searches for garbage. Spark asks for one after each task, which
+    would take longer than to begin it, for all that was imported."""
+    gc.collect()
     gc.freeze()
 
 
