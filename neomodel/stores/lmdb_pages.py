@@ -113,17 +113,18 @@ class Entries:
         self.keys = places + _NODE  # where they begin, and end
         self.ends = self.keys + (self.heads >> 48 & 0xFFFF)
 
-    def first(self, count: int) -> "Entries":
-        """The first of them."""
+    def some(self, chosen: Numbers | slice) -> "Entries":
+        """Some of them."""
         found = copy(self)
-        found.heads, found.keys, found.ends = self.heads[:count], self.keys[:count], self.ends[:count]
+        found.heads, found.keys, found.ends = self.heads[chosen], self.keys[chosen], self.ends[chosen]
         return found
 
-    def values(self, chosen: Numbers) -> tuple[Numbers, Numbers]:
-        """Where the values of some entries begin, and how long they are."""
+    def values(self, chosen: Numbers | slice = slice(None)) -> tuple[Numbers, Numbers]:
+        """Where the values of some entries begin, or of all, and how long they are."""
         heads, starts = self.heads[chosen], self.ends[chosen]
         big = (heads & _BIG).astype(bool)
         if big.any():
+            starts = starts.copy()
             starts[big] = self.tree.words(starts[big]) * self.tree.page_size + _HEAD
         return starts, heads & 0xFFFF_FFFF
 
@@ -243,7 +244,7 @@ def _rows(
     row = last[: last.index(0, ROW)]
     count = bisect_left(places, row + b"\0", key=tree.key)
     if count:
-        return _block(entries.first(count), columns, inverse), row + b"\0"
+        return _block(entries.some(slice(count)), columns, inverse), row + b"\0"
     whole = np.concatenate(list(tree.leaves(start, row + b"\1")))  # one row is more than what is read at a time
     return _block(Entries(tree, _between(tree, whole, start, row + b"\1")), columns, inverse), row + b"\1"
 

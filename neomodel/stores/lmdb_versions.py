@@ -41,7 +41,7 @@ def block(
         entries = Entries(tree, places)
         count = entries.fitting(MOST_BYTES) or 1
         if count < len(places):
-            entries, more = entries.first(count), True
+            entries, more = entries.some(slice(count)), True
         found = _versions(entries, newest, oldest) if len(places) else None
         return found, tree.key(places[min(count, len(places)) - 1]) + b"\0" if more else None
 
@@ -54,15 +54,16 @@ def _versions(entries: Entries, newest: bytes, oldest: bytes) -> Any:
         chosen &= times >= int.from_bytes(newest, "big")
     if oldest:
         chosen &= times < int.from_bytes(oldest, "big")
-    (some,) = np.nonzero(chosen)
-    starts, lengths = entries.values(some)
+    if not chosen.all():  # a full backup takes them as they are
+        entries, times = entries.some(chosen), times[chosen]
+    starts, lengths = entries.values()
     tombstones = lengths == 0  # nothing at all; a zero in front is no part of a value: `encoding`
-    marked = np.zeros(len(some), bool)
+    marked = np.zeros(len(times), bool)
     marked[~tombstones] = tree.bytes[starts[~tombstones]] == 0
     values = binary(tree.bytes, starts + marked, np.where(tombstones, -1, lengths - marked))
-    names = binary(tree.bytes, entries.keys[some] + ROW, entries.ends[some] - entries.keys[some] - ROW - _END)
+    names = binary(tree.bytes, entries.keys + ROW, entries.ends - entries.keys - ROW - _END)
     keys, columns = _divided(names)
-    return pa.RecordBatch.from_arrays([keys, columns, pa.array(MAX_TIME - times[some]), values], schema=VERSIONS)
+    return pa.RecordBatch.from_arrays([keys, columns, pa.array(MAX_TIME - times), values], schema=VERSIONS)
 
 
 def _divided(names: Any) -> tuple[Any, Any]:
