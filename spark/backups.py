@@ -1,6 +1,8 @@
 """Backups and restores in the tasks of a Spark: a task for each region to copy, and for each file to write."""
 
+import gc
 from collections.abc import Sequence
+from functools import cache
 from os import PathLike
 from typing import Any
 
@@ -58,6 +60,7 @@ class SparkParts:
                 found = part.run(shared(url).store)
             except (NeomodelError, OSError) as exc:
                 found = _Failed(exc)
+            _settle()
             done.add({number: found.cells})
             return number, found
 
@@ -72,6 +75,14 @@ class SparkParts:
             if isinstance(result, _Failed):
                 raise result.error
         return [found[number] for number in range(len(parts))]
+
+
+@cache
+def _settle() -> None:
+    """Once in a process, keep what it has by now out of searches for garbage. Spark asks for one after each task, which
+    would take longer than to begin it, for all that was imported."""
+    gc.collect()
+    gc.freeze()
 
 
 class _Merged(AccumulatorParam[dict[int, int]]):

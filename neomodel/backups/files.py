@@ -52,22 +52,24 @@ class Hashing:
 
 
 @contextmanager
-def whole(path: Path) -> Iterator[Hashing]:
-    """Write a file: it is there when the block ends, on disk and under its name, or not at all."""
+def whole(path: Path, *, durable: bool = True) -> Iterator[Hashing]:
+    """Write a file: it is there when the block ends, on disk and under its name, or not at all. One that need not be
+    `durable` may be lost, or broken, if the machine fails."""
     aside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with aside.open("wb") as stream:
             yield Hashing(stream)
             stream.flush()
-            os.fsync(stream.fileno())
+            if durable:
+                os.fsync(stream.fileno())
         os.replace(aside, path)
     except BaseException:
         aside.unlink(missing_ok=True)
         raise
 
 
-def write_text(path: Path, text: str) -> None:
-    with whole(path) as stream:
+def write_text(path: Path, text: str, *, durable: bool = True) -> None:
+    with whole(path, durable=durable) as stream:
         stream.write(text.encode())
 
 
@@ -116,7 +118,9 @@ class Shelf:
                     block = next(waiting, None)
             file = filling.file(path)
             said = note()
-            write_text(self._folder / JOURNAL / self._path(".json"), json.dumps([attrs.asdict(file), said]))
+            noted = json.dumps([attrs.asdict(file), said])
+            # a note that is lost costs no more than to write its file again
+            write_text(self._folder / JOURNAL / self._path(".json"), noted, durable=False)
             self._add(file, said)
 
     def _add(self, file: File, said: dict[str, Any]) -> None:

@@ -96,7 +96,7 @@ class _Seen:
 
     def look(self, block: Any) -> Any:
         columns = block.column(1)
-        named = block.filter(pc.equal(columns, pa.scalar(layout.NSURI, pa.binary()))).column(3)
+        named = block.column(3).filter(pc.equal(columns, pa.scalar(layout.NSURI, pa.binary())))
         self._namespaces.update(uri.decode() for uri in pc.unique(named).to_pylist() if uri is not None)
         if not self._wanted:
             return block

@@ -14,7 +14,7 @@ What the file holds, by the first byte of the key; `encoding` says how a version
 """
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 from zlib import crc32
@@ -146,11 +146,16 @@ class LmdbTable(LmdbReading):
         from neomodel.stores import lmdb_versions  # needs numpy and Arrow
 
         for block in versions:
-            keys = block.column(0).unique().to_pylist()
-            with self._file.writing("put_many") as txn:
+            with self._file.reading("put_many") as txn:
                 entry = self._entry(txn)
-                pairs = partial(lmdb_versions.stored, entry, block, lmdb_file.tick(txn, 1))
-                self._write(txn, entry, pairs, keys)
+            pairs = lmdb_versions.stored(entry, block)  # now, while others may be writing
+            sampled = list(_sampled(block.column(0).unique().to_pylist()))
+            with self._file.writing("put_many") as txn:
+                found = self._entry(txn)
+                if found != entry:  # it was purged, or is another one
+                    entry, pairs = found, lmdb_versions.stored(found, block)
+                lmdb_versions.check_times(entry, block, lmdb_file.tick(txn, 1))
+                self._write(txn, entry, partial(zip, *pairs, strict=True), sampled)
 
     def purge(self, before: int) -> int:
         with self._file.writing("purge") as txn:
@@ -184,10 +189,10 @@ class LmdbTable(LmdbReading):
 
     def _put(self, txn: Any, entry: Entry, batch: list[Mutation]) -> None:
         first = lmdb_file.tick(txn, len(batch))
-        self._write(txn, entry, lambda: writes(entry, batch, first), (key for key, _, _ in batch))
+        self._write(txn, entry, lambda: writes(entry, batch, first), _sampled(key for key, _, _ in batch))
 
-    def _write(self, txn: Any, entry: Entry, pairs: Callable[[], Iterable[Any]], keys: Iterable[bytes]) -> None:
-        """Put stored keys and values, and samples of their rows."""
+    def _write(self, txn: Any, entry: Entry, pairs: Callable[[], Iterable[Any]], sampled: Iterable[bytes]) -> None:
+        """Put stored keys and values, and the keys of rows that are samples."""
         try:
             txn.cursor().putmulti(pairs())
         except lmdb_file.BadLength as exc:
@@ -196,9 +201,8 @@ class LmdbTable(LmdbReading):
                 max(len(key) for key, _ in pairs()),
                 f"at most {lmdb_file.LONGEST_KEY}",
             ) from exc
-        for key in keys:
-            if not crc32(key) % _SAMPLED:
-                txn.put(_SAMPLES + entry.number + escape(key), b"")
+        for key in sampled:
+            txn.put(_SAMPLES + entry.number + escape(key), b"")
 
     def _take_back(self) -> None:
         """Free the space of dropped tables, also of those whose dropper did not come to it."""
@@ -211,6 +215,11 @@ class LmdbTable(LmdbReading):
                     left = lmdb_sweep.delete(txn, kind + number)
                     if not left and kind == CELLS:
                         txn.delete(_DROPPED_KEY + number)
+
+
+def _sampled(keys: Iterable[bytes]) -> Iterator[bytes]:
+    """Those that are samples: one in `_SAMPLED`, and always the same."""
+    return (key for key in keys if not crc32(key) % _SAMPLED)
 
 
 def open_url(url: str, rest: str, *, create: bool) -> Store:

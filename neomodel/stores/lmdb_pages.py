@@ -27,16 +27,14 @@ from neomodel.errors import CorruptStore
 from neomodel.stores.blocks import Block
 from neomodel.stores.encoding import escape, unescape
 from neomodel.stores.lmdb_file import LmdbFile
+from neomodel.stores.lmdb_parts import Numbers, binary
 from neomodel.stores.lmdb_walk import ROW
-
-Numbers = Any
-"""An array of numpy: of integers, or of booleans."""
 
 PAGES = 512
 """Leaf pages that are read at a time, about: some thousand rows."""
 MOST_BYTES = 1 << 26
 """Of values that have pages of their own, at a time."""
-_LONG = 256  # bytes: longer values are copied one by one
+_BRANCHES = 4  # pages looked at together: they lead to some hundred leaves
 _HEAD = 16  # of a page
 _NODE = 8  # of an entry, before its key
 _TIME = 8
@@ -71,7 +69,7 @@ class Tree:
         return self.bytes[entry + _NODE : entry + _NODE + length].tobytes()
 
     def leaves(self, start: bytes, stop: bytes, page: int | None = None) -> Iterator[Numbers]:
-        """The numbers of the leaf pages that may have keys in a range, those below one branch page at a time."""
+        """The numbers of the leaf pages that may have keys in a range, those below few branch pages at a time."""
         top = self._root if page is None else page
         if self._is_leaf(top):
             yield np.array([top])
@@ -80,12 +78,27 @@ class Tree:
         names = range(1, len(entries))  # what the first one leads to has no lower bound
         first = bisect_right(names, start, key=lambda at: self.key(entries[at]))
         last = bisect_left(names, stop, key=lambda at: self.key(entries[at]))
-        below = self.words(entries[first : last + 1]) & 0xFFFF_FFFF_FFFF
+        below = self._below(entries[first : last + 1])
         if self._is_leaf(int(below[0])):
             yield below
             return
-        for one in below:
-            yield from self.leaves(start, stop, int(one))
+        yield from self.leaves(start, stop, int(below[0]))
+        yield from self._all(below[1:-1])  # only the outermost may have some that are out of the range
+        if len(below) > 1:
+            yield from self.leaves(start, stop, int(below[-1]))
+
+    def _all(self, branches: Numbers) -> Iterator[Numbers]:
+        """The numbers of all leaf pages below these."""
+        for at in range(0, len(branches), _BRANCHES):
+            below = self._below(self.entries(branches[at : at + _BRANCHES]))
+            if self._is_leaf(int(below[0])):
+                yield below
+            else:
+                yield from self._all(below)
+
+    def _below(self, entries: Numbers) -> Numbers:
+        """The numbers of the pages that entries of branches lead to."""
+        return self.words(entries) & 0xFFFF_FFFF_FFFF
 
     def _is_leaf(self, page: int) -> bool:
         return bool((int(self._words[page * self.page_size + 8]) >> 16) & _LEAF)
@@ -100,17 +113,18 @@ class Entries:
         self.keys = places + _NODE  # where they begin, and end
         self.ends = self.keys + (self.heads >> 48 & 0xFFFF)
 
-    def first(self, count: int) -> "Entries":
-        """The first of them."""
+    def some(self, chosen: Numbers | slice) -> "Entries":
+        """Some of them."""
         found = copy(self)
-        found.heads, found.keys, found.ends = self.heads[:count], self.keys[:count], self.ends[:count]
+        found.heads, found.keys, found.ends = self.heads[chosen], self.keys[chosen], self.ends[chosen]
         return found
 
-    def values(self, chosen: Numbers) -> tuple[Numbers, Numbers]:
-        """Where the values of some entries begin, and how long they are."""
+    def values(self, chosen: Numbers | slice = slice(None)) -> tuple[Numbers, Numbers]:
+        """Where the values of some entries begin, or of all, and how long they are."""
         heads, starts = self.heads[chosen], self.ends[chosen]
         big = (heads & _BIG).astype(bool)
         if big.any():
+            starts = starts.copy()
             starts[big] = self.tree.words(starts[big]) * self.tree.page_size + _HEAD
         return starts, heads & 0xFFFF_FFFF
 
@@ -230,7 +244,7 @@ def _rows(
     row = last[: last.index(0, ROW)]
     count = bisect_left(places, row + b"\0", key=tree.key)
     if count:
-        return _block(entries.first(count), columns, inverse), row + b"\0"
+        return _block(entries.some(slice(count)), columns, inverse), row + b"\0"
     whole = np.concatenate(list(tree.leaves(start, row + b"\1")))  # one row is more than what is read at a time
     return _block(Entries(tree, _between(tree, whole, start, row + b"\1")), columns, inverse), row + b"\1"
 
@@ -254,7 +268,7 @@ def _block(entries: Entries, columns: Sequence[bytes], inverse: bytes) -> Block:
     found = [_Cells(entries, chosen[numbers == at], rows[numbers == at], count) for at in range(len(columns))]
     living = np.logical_or.reduce([one.lengths >= 0 for one in found])
     firsts = np.nonzero(np.diff(rows, prepend=-1))[0][living]
-    keys = binary(entries.tree, entries.keys[chosen[firsts]] + ROW, lengths[firsts])
+    keys = binary(entries.tree.bytes, entries.keys[chosen[firsts]] + ROW, lengths[firsts])
     if 1 in np.frombuffer(keys.buffers()[2], np.uint8):
         keys = pa.array([unescape(key) for key in keys.to_pylist()], pa.binary())
     return Block(keys, {column: one.binary(living) for column, one in zip(columns, found, strict=True)})
@@ -277,23 +291,4 @@ class _Cells:
         self.lengths[rows] = lengths - marked
 
     def binary(self, living: Numbers) -> Any:
-        return binary(self._tree, self._starts[living], self.lengths[living])
-
-
-def binary(tree: Tree, starts: Numbers, lengths: Numbers) -> Any:
-    """An Arrow array of what lies there; null where the length is negative."""
-    present = lengths >= 0
-    lengths = np.maximum(lengths, 0)
-    ends = np.cumsum(lengths)
-    total = int(ends[-1]) if len(ends) else 0
-    if total > _LONG * len(lengths):  # a place for each byte would take eight times as much memory
-        places = zip(starts, lengths, strict=True)
-        data: Any = b"".join(tree.bytes[start : start + length].tobytes() for start, length in places)
-    else:
-        data = tree.bytes[np.repeat(starts - ends + lengths, lengths) + np.arange(total)]
-    offsets = np.zeros(len(lengths) + 1, np.int32)
-    offsets[1:] = ends
-    missing = int(len(present) - present.sum())
-    valid = pa.py_buffer(np.packbits(present, bitorder="little")) if missing else None
-    buffers = [valid, pa.py_buffer(offsets), pa.py_buffer(data)]
-    return pa.Array.from_buffers(pa.binary(), len(lengths), buffers, missing)
+        return binary(self._tree.bytes, self._starts[living], self.lengths[living])

@@ -5,7 +5,6 @@ A stored key without its time is a row key, a zero and a column, both escaped so
 of many keys, one after another, the zeros tell where each of them is divided.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,8 @@ from neomodel.stores.blocks import VERSIONS
 from neomodel.stores.checks import check_cells, check_key, check_time
 from neomodel.stores.lmdb_entry import Entry
 from neomodel.stores.lmdb_file import LmdbFile
-from neomodel.stores.lmdb_pages import MOST_BYTES, Entries, Numbers, Tree, binary, taken, within
+from neomodel.stores.lmdb_pages import MOST_BYTES, Entries, Tree, taken, within
+from neomodel.stores.lmdb_parts import Numbers, binary
 from neomodel.stores.lmdb_walk import ROW
 
 _END = 9  # of a stored key: a zero and the time
@@ -41,7 +41,7 @@ def block(
         entries = Entries(tree, places)
         count = entries.fitting(MOST_BYTES) or 1
         if count < len(places):
-            entries, more = entries.first(count), True
+            entries, more = entries.some(slice(count)), True
         found = _versions(entries, newest, oldest) if len(places) else None
         return found, tree.key(places[min(count, len(places)) - 1]) + b"\0" if more else None
 
@@ -54,15 +54,16 @@ def _versions(entries: Entries, newest: bytes, oldest: bytes) -> Any:
         chosen &= times >= int.from_bytes(newest, "big")
     if oldest:
         chosen &= times < int.from_bytes(oldest, "big")
-    (some,) = np.nonzero(chosen)
-    starts, lengths = entries.values(some)
+    if not chosen.all():  # a full backup takes them as they are
+        entries, times = entries.some(chosen), times[chosen]
+    starts, lengths = entries.values()
     tombstones = lengths == 0  # nothing at all; a zero in front is no part of a value: `encoding`
-    marked = np.zeros(len(some), bool)
+    marked = np.zeros(len(times), bool)
     marked[~tombstones] = tree.bytes[starts[~tombstones]] == 0
-    values = binary(tree, starts + marked, np.where(tombstones, -1, lengths - marked))
-    names = binary(tree, entries.keys[some] + ROW, entries.ends[some] - entries.keys[some] - ROW - _END)
+    values = binary(tree.bytes, starts + marked, np.where(tombstones, -1, lengths - marked))
+    names = binary(tree.bytes, entries.keys + ROW, entries.ends - entries.keys - ROW - _END)
     keys, columns = _divided(names)
-    return pa.RecordBatch.from_arrays([keys, columns, pa.array(MAX_TIME - times[some]), values], schema=VERSIONS)
+    return pa.RecordBatch.from_arrays([keys, columns, pa.array(MAX_TIME - times), values], schema=VERSIONS)
 
 
 def _divided(names: Any) -> tuple[Any, Any]:
@@ -70,10 +71,13 @@ def _divided(names: Any) -> tuple[Any, Any]:
     offsets = np.frombuffer(names.buffers()[1], np.int32)[: len(names) + 1].astype(np.int64)
     data = np.frombuffer(names.buffers()[2], np.uint8)[: offsets[-1]]
     (zeros,) = np.nonzero(data == 0)
-    bounds = np.stack([offsets[:-1], zeros, zeros + 1, offsets[1:]])
+    cuts = np.empty(3 * len(names) + 1, np.int64)
+    cuts[0::3], cuts[1::3], cuts[2::3] = offsets, zeros, zeros + 1
     if 1 in data:
-        data, bounds = _unescaped(data, bounds)
-    return _cut(data, bounds[0], bounds[1]), _cut(data, bounds[2], bounds[3])
+        data, cuts = _unescaped(data, cuts)
+    buffers = [None, pa.py_buffer(cuts.astype(np.int32)), pa.py_buffer(data)]
+    parts = pa.Array.from_buffers(pa.binary(), 3 * len(names), buffers, 0)
+    return parts.take(pa.array(np.arange(0, 3 * len(names), 3))), parts.take(pa.array(np.arange(2, 3 * len(names), 3)))
 
 
 def _unescaped(data: Numbers, places: Numbers) -> tuple[Numbers, Numbers]:
@@ -90,54 +94,68 @@ def _unescaped(data: Numbers, places: Numbers) -> tuple[Numbers, Numbers]:
     return np.delete(plain, escapes), places - np.cumsum(gone)[places]
 
 
-def _cut(data: Numbers, starts: Numbers, stops: Numbers) -> Any:
-    """Parts of bytes as an Arrow array."""
-    lengths = stops - starts
-    ends = np.cumsum(lengths)
-    total = int(ends[-1]) if len(ends) else 0
-    offsets = np.zeros(len(lengths) + 1, np.int32)
-    offsets[1:] = ends
-    found = data[np.repeat(starts - ends + lengths, lengths) + np.arange(total)]
-    return pa.Array.from_buffers(pa.binary(), len(lengths), [None, pa.py_buffer(offsets), pa.py_buffer(found)], 0)
-
-
-def stored(entry: Entry, versions: Any, now: int) -> Iterator[tuple[bytes, bytes]]:
+def stored(entry: Entry, versions: Any) -> tuple[list[bytes], list[bytes]]:
     """The stored keys and values of versions in a record batch (`encoding` says how they are made), in its order.
-    Raises what storing them one by one would, before any is there."""
+    Raises what storing them one by one would, but for what `check_times` does."""
     keys, columns, times, values = versions.columns
-    _check(entry, keys, columns, times, now)
-    names, escaped = _escaped(columns)
-    inverse = (MAX_TIME - times.to_numpy(zero_copy_only=False)).astype(">i8")
-    moments = pa.Array.from_buffers(pa.binary(8), len(times), [None, pa.py_buffer(inverse)]).cast(pa.binary())
-    heads = pc.binary_join_element_wise(_binary(entry.cells), _escaped(keys)[0], _binary(b""))
-    found = pc.binary_join_element_wise(heads, names, moments, _binary(b"\0"))
-    first = pc.binary_slice(values, 0, 1)
-    marked = pc.or_(escaped, pc.or_(pc.equal(first, _binary(b"")), pc.equal(first, _binary(b"\0"))))
-    told = pc.if_else(marked, pc.binary_join_element_wise(_binary(b"\0"), values, _binary(b"")), values)
-    return zip(found.to_pylist(), pc.fill_null(told, b"").to_pylist(), strict=True)
-
-
-def _check(entry: Entry, keys: Any, columns: Any, times: Any, now: int) -> None:
-    for key in (key for key in pc.unique(keys.filter(pc.equal(pc.binary_length(keys), 0))).to_pylist()):
-        check_key(key)
-    heads = pc.unique(pc.binary_slice(columns, 0, 2)).to_pylist()
-    if not entry.families.issuperset(heads) or pc.min(pc.binary_length(columns)).as_py() < 3:
-        for column in columns.to_pylist():
-            check_cells({column: b""}, entry.families)
-    span = pc.min_max(times).as_py()
-    for time in span.values():
-        check_time(time, now, entry.horizon or -1)
     if columns.null_count or keys.null_count or times.null_count:
         raise InvalidValue("a version", None, "one with a key, a column and a time")
+    named = columns.dictionary_encode()  # most have many cells
+    _check(entry, keys, named.dictionary)
+    names, escaped = _escaped(named.dictionary)
+    names = pc.binary_join_element_wise(_binary(b"\0"), names, _binary(b"")).take(named.indices)
+    heads, _ = _escaped(keys)
+    found = pc.binary_join_element_wise(_binary(entry.cells), heads, names, _moments(times), _binary(b""))
+    marked = _empty_or_zero(values) | escaped[named.indices.to_numpy()]
+    if marked.any():
+        values = pc.if_else(pa.array(marked), pc.binary_join_element_wise(_binary(b"\0"), values, _binary(b"")), values)
+    return found.to_pylist(), pc.fill_null(values, b"").to_pylist()
 
 
-def _escaped(parts: Any) -> tuple[Any, Any]:
+def check_times(entry: Entry, versions: Any, now: int) -> None:
+    """Raise what storing versions one by one would for their times."""
+    for time in pc.min_max(versions.column(2)).as_py().values():
+        check_time(time, now, entry.horizon or -1)
+
+
+def _check(entry: Entry, keys: Any, columns: Any) -> None:
+    if pc.min(pc.binary_length(keys)).as_py() == 0:
+        check_key(b"")
+    for column in columns.to_pylist():
+        check_cells({column: b""}, entry.families)
+
+
+def _moments(times: Any) -> Any:
+    """A zero and the inverted time, as stored keys end."""
+    found = np.zeros((len(times), _END), np.uint8)
+    found[:, 1:] = (MAX_TIME - times.to_numpy()).astype(">i8").view(np.uint8).reshape(-1, 8)
+    return pa.Array.from_buffers(pa.binary(_END), len(times), [None, pa.py_buffer(found)]).cast(pa.binary())
+
+
+def _escaped(parts: Any) -> tuple[Any, Numbers]:
     """Row keys or columns as stored keys have them; and of which that differs."""
+    offsets, data = _raw(parts)
+    if not (data[offsets[0] : offsets[-1]] <= 1).any():
+        return parts, np.zeros(len(parts), bool)
     odd = pc.or_(pc.match_substring(parts, b"\0"), pc.match_substring(parts, b"\1"))
-    if not pc.any(odd).as_py():
-        return parts, odd
     ones = pc.replace_substring(parts, b"\1", b"\1\2")
-    return pc.replace_substring(ones, b"\0", b"\1\1"), odd
+    return pc.replace_substring(ones, b"\0", b"\1\1"), odd.to_numpy(zero_copy_only=False)
+
+
+def _empty_or_zero(values: Any) -> Numbers:
+    """Which are there, and have nothing in them, or a zero in front."""
+    offsets, data = _raw(values)
+    found = np.ones(len(values), bool)
+    (filled,) = np.nonzero(np.diff(offsets))
+    found[filled] = data[offsets[filled]] == 0
+    return found & values.is_valid().to_numpy(zero_copy_only=False)
+
+
+def _raw(parts: Any) -> tuple[Numbers, Numbers]:
+    """Where each of an array of bytes begins, and the last one ends; and these bytes."""
+    _, offsets, data = parts.buffers()
+    whole = np.frombuffer(offsets, np.int32)
+    return whole[parts.offset : parts.offset + len(parts) + 1], np.frombuffer(data or b"", np.uint8)
 
 
 def _binary(data: bytes) -> Any:

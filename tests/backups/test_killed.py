@@ -48,7 +48,12 @@ def test_files_that_are_complete_are_not_written_again_and_the_time_stays(repo: 
         nm.backup(repo, tmp_path / "b", "m")
 
 
-def test_a_file_that_was_damaged_meanwhile_is_written_again(repo: Repository, tmp_path: Path) -> None:
+@pytest.mark.parametrize("damaged", ["*.parquet", "journal/m/*.json"])
+@pytest.mark.parametrize("left", [slice(0), slice(100), slice(None, None, -1)])
+def test_what_was_damaged_meanwhile_is_written_again(
+    repo: Repository, other: Repository, tmp_path: Path, damaged: str, left: slice
+) -> None:
+    """Notes on files are not forced to disk: a machine that failed may have left anything of them."""
     filled(repo)
 
     def tired(store: object, parts: list, progress: object) -> list:  # type: ignore[type-arg]
@@ -57,12 +62,14 @@ def test_a_file_that_was_damaged_meanwhile_is_written_again(repo: Repository, tm
 
     with pytest.raises(KeyboardInterrupt):
         nm.backup(repo, tmp_path / "b", "m", engine=tired, file_cells=200)
-    first = sorted((tmp_path / "b").rglob("*.parquet"))[0]
-    first.write_bytes(first.read_bytes()[::-1])
+    second = sorted((tmp_path / "b").rglob(damaged))[1]
+    second.write_bytes(second.read_bytes()[left])
 
     nm.backup(repo, tmp_path / "b", "m", file_cells=200)
 
     assert nm.verify(tmp_path / "b").damage == []
+    nm.restore(other, tmp_path / "b")
+    assert cells(other.store, "m") == cells(repo.store, "m")
 
 
 def test_another_backup_does_not_go_on_with_it(repo: Repository, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Backups and restores in the tasks of a Spark."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -12,8 +13,10 @@ from pyspark.sql import SparkSession
 import neomodel as nm
 import spark
 from metamodels import elsa
+from neomodel.backups.writing import Done
 from neomodel.cluster import Cluster
 from neomodel.repository import Repository
+from spark.backups import SparkParts
 from tests.backups.shelves import cells, changed, filled, told
 from tests.spark.killing_backups import CELLS
 
@@ -48,6 +51,18 @@ def test_regions_are_copied_and_files_restored_in_tasks(
     assert cells(other.store, *MODELS) == cells(repo.store, *MODELS)
     assert 1.0 in shares
     assert shares[-1] == done.cells
+
+
+def test_workers_do_not_search_what_they_imported_for_garbage(session: SparkSession, tmp_path: Path) -> None:
+    class Counted:
+        def run(self, _store: object) -> Done:
+            return Done(gc.get_freeze_count())
+
+    store = nm.connect(f"lmdb:{tmp_path}/db").store
+
+    found = SparkParts(session)(store, [Counted()] * 16)  # more than there are workers
+
+    assert max(one.cells for one in found) > 10_000
 
 
 def test_what_fails_in_a_task_is_raised_as_what_it_is(

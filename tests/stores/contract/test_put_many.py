@@ -137,7 +137,8 @@ def test_versions_in_blocks_are_written_with_their_times(own_table: Table) -> No
     made = [Version(*place, value) for place, value in cells.items()]
     expected = sorted(made, key=lambda one: (one.key, one.column, -one.time))
 
-    own_table.put_history(versions_of(iter(expected[:200])))
+    for block in versions_of(iter(expected[:200])):
+        own_table.put_history([block.slice(0, 77), block.slice(77)])
     own_table.put_history(versions_of(iter(expected[100:])))
 
     assert list(own_table.history()) == expected
