@@ -22,6 +22,7 @@ def settled() -> None:
     global _settled
     if len(sys.modules) != _settled:
         _settled = len(sys.modules)
+        gc.collect()
         gc.freeze()
 
 

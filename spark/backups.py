@@ -1,8 +1,6 @@
 """Backups and restores in the tasks of a Spark: a task for each region to copy, and for each file to write."""
 
-import gc
 from collections.abc import Sequence
-from functools import cache
 from os import PathLike
 from typing import Any
 
@@ -16,6 +14,7 @@ from neomodel.backups.restoring import Restored
 from neomodel.backups.restoring import restore as restore_by
 from neomodel.backups.work import Part, Progress
 from neomodel.errors import NeomodelError
+from neomodel.garbage import settled
 from neomodel.repository import Repository, shared
 from neomodel.stores import Store
 from spark.snapshots import reached
@@ -60,7 +59,7 @@ class SparkParts:
                 found = part.run(shared(url).store)
             except (NeomodelError, OSError) as exc:
                 found = _Failed(exc)
-            _settle()
+            settled()
             done.add({number: found.cells})
             return number, found
 
@@ -75,14 +74,6 @@ class SparkParts:
             if isinstance(result, _Failed):
                 raise result.error
         return [found[number] for number in range(len(parts))]
-
-
-@cache
-def _settle() -> None:
-    """Once in a process, keep what it has by now out of searches for garbage. Spark asks for one after each task, which
-    would take longer than to begin it, for all that was imported."""
-    gc.collect()
-    gc.freeze()
 
 
 class _Merged(AccumulatorParam[dict[int, int]]):
