@@ -108,7 +108,7 @@ def load(
 
     The file is CSV with a line of titles if its name ends in .csv, else JSON Lines.
     The columns are key, event, ingest, operation (insert or delete) and value. If
-    anything is wrong with it, the line is told and nothing is left in the store.
+    anything is wrong with it, the line is told and nothing of it is left in the store.
     """
     rows = History(file)
     file.open().close()  # before a store is made for it
