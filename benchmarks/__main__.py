@@ -55,6 +55,7 @@ def main(names: Sequence[str]) -> int:
         return 2
     found: list[Measured] = []
     noise: list[str] = []
+    command = " ".join(["QUICK=1"] * QUICK + ["make bench" if not names else _run(names)])
     for name in names or BENCHMARKS:
         others = machine.taken()
         if others > machine.BUSY:
@@ -65,7 +66,8 @@ def main(names: Sequence[str]) -> int:
         print(f"{name}: {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
         print(*measured, sep="\n\n", end="\n\n", flush=True)
         found.extend(measured)
-    _write(found, noise, command=" ".join(["QUICK=1"] * QUICK + ["make bench" if not names else _run(names)]))
+        page = _write(found, noise, command)  # each time: what comes later may fail
+    print(f"{page} has all of it", file=sys.stderr)
     return int(not QUICK and not all(one.reached for one in found))
 
 
@@ -73,7 +75,7 @@ def _run(names: Sequence[str]) -> str:
     return f"python -m benchmarks {' '.join(names)}"
 
 
-def _write(found: list[Measured], noise: list[str], command: str) -> None:
+def _write(found: list[Measured], noise: list[str], command: str) -> Path:
     """The page and the plots. What was measured in an earlier run and not in this one is not in them."""
     FOLDER.mkdir(exist_ok=True)
     warnings = [f"**Noisy.** {line}." for line in noise] or ["Nothing else ran on it when each began."]
@@ -92,7 +94,7 @@ def _write(found: list[Measured], noise: list[str], command: str) -> None:
     alone = [str(one) for one in found if not isinstance(one, Comparison)]
     tables = [table(comparisons), *alone] if comparisons else alone
     page.write_text("\n".join(head) + "\n\n" + "\n\n".join(tables) + "\n", encoding="utf-8")
-    print(f"{page} has all of it", file=sys.stderr)
+    return page
 
 
 if __name__ == "__main__":

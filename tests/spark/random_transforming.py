@@ -20,8 +20,6 @@ def agree(session: SparkSession, scenario: Scenario, source: nm.Model) -> None:
     if not local.failures:
         assert rows(repository.open("spark")) == rows(repository.open("local"))
         assert (run.applications, run.results, run.roots) == (local.applications, local.results, local.roots)
-    for name in repository.models():
-        repository.drop(name)
 
 
 def of(examples: int) -> Any:

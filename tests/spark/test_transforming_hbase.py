@@ -128,7 +128,11 @@ def holds(hbase3: Cluster, session: SparkSession, scenario: Scenario) -> None:
         repository.register(scenario.package)
         source = source_of(scenario.seeds, repository)
         settled(source)
-        agree(session, scenario, source)
+        try:
+            agree(session, scenario, source)
+        finally:
+            for name in repository.store.tables():  # some ten of each example would be more than a small cluster bears
+                repository.store.table(name).drop()
 
 
 @given(scenario=scenarios())
