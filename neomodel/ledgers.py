@@ -148,6 +148,14 @@ class Ledger:
         self.model.writable()
         self._table.put_many(mutations if stamps is None else self._stamped(mutations, stamps))
 
+    def put_new(self, cells: Iterable[tuple[bytes, bytes, bytes]]) -> None:
+        """Write cells, given by row, column and value, no two of one column of a row, where the store stamps in order;
+        they are in memory by column meanwhile."""
+        from neomodel.stores.blocks import cells_of  # needs Arrow, which takes long to import
+
+        self.model.writable()
+        self._table.put_cells([cells_of(cells)])
+
     def _stamped(self, mutations: Iterable[Mutation], stamps: Iterator[int]) -> Iterator[Mutation]:
         stamp: int | None = None
         stamped: set[tuple[bytes, bytes]] = set()

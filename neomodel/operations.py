@@ -32,6 +32,8 @@ from neomodel.stores.base import ORDERED
 LONGEST = 255
 """Bytes of a position, and of a name."""
 _PAGE = 1000  # operations that are looked at in one call, and the rest of a cell
+_AT_ONCE = 40_000  # operations that are written by column, in one call
+_MUCH = 1 << 28  # bytes: more are not held in memory twice
 _CELL = itemgetter(0, 1)
 
 
@@ -96,8 +98,12 @@ def apply(
     counts = _Counts()
 
     with batch(ledger.model) as opened:
-        stamps = None if ORDERED in ledger.model.repository.store.capabilities else _Stamps(opened, after)
-        ledger.put(_mutations(ledger, ordered, written, counts), stamps)
+        if ORDERED in ledger.model.repository.store.capabilities:
+            stamps = None
+            _put_in_order(ledger, ordered, written, counts)
+        else:
+            stamps = _Stamps(opened, after)
+            ledger.put(_mutations(ledger, ordered, written, counts), stamps)
     return Applied(counts.written, counts.doubled, counts.superseded, 0 if stamps is None else stamps.last)
 
 
@@ -120,12 +126,25 @@ class _Stamps:
         return self.last
 
 
+def _put_in_order(
+    ledger: Ledger, ordered: list[Operation], written: Mapping[bytes, bytes] | None, counts: _Counts
+) -> None:
+    """Write many at a time; those among which there is nothing to choose, by column."""
+    new = written is not None and _all_new(ordered, written)
+    for page in _pages(ordered, _AT_ONCE):
+        if new and len(page) >= _PAGE and sum(len(one.entry) for one in page) < _MUCH and _distinct(page):
+            counts.written += len(page)
+            ledger.put_new(map(_cell, page))
+        else:
+            ledger.put(_mutations(ledger, page, written, counts), None)
+
+
 def _mutations(
     ledger: Ledger, ordered: list[Operation], written: Mapping[bytes, bytes] | None, counts: _Counts
 ) -> Iterator[Mutation]:
     new = written is not None and _all_new(ordered, written)
-    for page in _pages(ordered):
-        if new and len(set(map(_CELL, page))) == len(page):  # as most are: there is nothing to choose
+    for page in _pages(ordered, _PAGE):
+        if new and _distinct(page):  # as most are: there is nothing to choose
             ledger.model.writable()  # or somebody else has gone on with this by now
             counts.written += len(page)
             yield from map(_mutation, page)
@@ -140,11 +159,16 @@ def _all_new(ordered: list[Operation], written: Mapping[bytes, bytes]) -> bool:
     return all(first > written.get(name, b"") for name, (first, _) in spans(ordered).items())
 
 
-def _pages(ordered: list[Operation]) -> Iterator[list[Operation]]:
-    """Some at a time, those of a cell together."""
+def _distinct(page: list[Operation]) -> bool:
+    """Whether no two are of one cell."""
+    return len(set(map(_CELL, page))) == len(page)
+
+
+def _pages(ordered: list[Operation], size: int) -> Iterator[list[Operation]]:
+    """About so many at a time, those of a cell together."""
     start = 0
     while start < len(ordered):
-        stop = start + _PAGE
+        stop = start + size
         while stop < len(ordered) and _CELL(ordered[stop]) == _CELL(ordered[stop - 1]):
             stop += 1
         yield ordered[start:stop]
@@ -194,5 +218,11 @@ def _may_be_there(some: list[Operation], seen: Mapping[bytes, bytes]) -> bool:
 
 
 def _mutation(one: Operation) -> Mutation:
+    row, column, cell = _cell(one)
+    return Mutation(row, {column: cell})
+
+
+def _cell(one: Operation) -> tuple[bytes, bytes, bytes]:
+    """Row, column and value of what it writes."""
     row, column, position, name, entry = one
-    return Mutation(row, {column: b"s%c%b%c%b%b" % (len(position), position, len(name), name, entry)})
+    return row, column, b"s%c%b%c%b%b" % (len(position), position, len(name), name, entry)

@@ -238,6 +238,13 @@ class Table(ABC):
         may have been written: writing all of it again is right.
         """
 
+    def put_cells(self, cells: Iterable[Any]) -> None:
+        """Write cells that are in record batches with the columns of `blocks.CELLS`: what `put_many` does with a
+        mutation for each of them."""
+        from neomodel.stores.blocks import singles  # needs Arrow, which takes long to import
+
+        self.put_many(singles(cells))
+
     def put_history(self, versions: Iterable[Any]) -> None:
         """Write versions with their own times, in record batches as `history_blocks` gives them: what `put_many` does
         with mutations that carry times, a batch of cells at a time. No two batches may be of the same version."""

@@ -28,6 +28,9 @@ VERSIONS = pa.schema(
 )
 """Versions of cells, by column; the value of a tombstone is null."""
 
+CELLS = pa.schema([field for field in VERSIONS if field.name != "time"])
+"""Cells to be written, by column."""
+
 _FIRST = 1024  # rows: by them one can tell whether to go on
 
 
@@ -81,6 +84,19 @@ def versions_of(versions: Iterator[Version]) -> Iterator[Any]:
         columns = zip(*some, strict=True)
         arrays = [pa.array(column, field.type) for column, field in zip(columns, VERSIONS, strict=True)]
         yield pa.RecordBatch.from_arrays(arrays, schema=VERSIONS)
+
+
+def cells_of(cells: Iterable[tuple[bytes, bytes, bytes | None]]) -> Any:
+    """Cells, given by key, column and value, in a record batch."""
+    columns = [*zip(*cells, strict=True)] or [()] * len(CELLS)
+    return pa.RecordBatch.from_arrays([pa.array(one, pa.binary()) for one in columns], schema=CELLS)
+
+
+def singles(cells: Iterable[Any]) -> Iterator[Mutation]:
+    """What writes cells that are in record batches, each by itself."""
+    for block in cells:
+        for key, column, value in zip(*(part.to_pylist() for part in block.columns), strict=True):
+            yield Mutation(key, {column: value})
 
 
 def mutations_of(versions: Iterable[Any]) -> Iterator[Mutation]:

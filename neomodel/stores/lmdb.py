@@ -68,6 +68,10 @@ class LmdbStore(Store):
             self._file.close()
 
 
+Pairs = tuple[list[bytes], list[bytes]]
+"""Stored keys, and the value of each."""
+
+
 class LmdbTable(LmdbReading):
     # the table itself
 
@@ -142,20 +146,37 @@ class LmdbTable(LmdbReading):
                 entry = self._entry(txn)
                 self._put(txn, entry, batch)
 
+    def put_cells(self, cells: Iterable[Any]) -> None:
+        from neomodel.stores import lmdb_versions  # needs numpy and Arrow
+
+        def ended(txn: Any, _: Entry, block: Any, made: Any) -> Pairs:
+            return lmdb_versions.stamped(made, lmdb_file.tick(txn, len(block)))
+
+        self._put_blocks(cells, lambda entry, block: lmdb_versions.prepared(entry, *block.columns), ended)
+
     def put_history(self, versions: Iterable[Any]) -> None:
         from neomodel.stores import lmdb_versions  # needs numpy and Arrow
 
-        for block in versions:
+        def ended(txn: Any, entry: Entry, block: Any, made: Pairs) -> Pairs:
+            lmdb_versions.check_times(entry, block, lmdb_file.tick(txn, 1))
+            return made
+
+        self._put_blocks(versions, lambda entry, block: lmdb_versions.stored(entry, block), ended)
+
+    def _put_blocks(
+        self, blocks: Iterable[Any], prepare: Callable[[Entry, Any], Any], end: Callable[[Any, Entry, Any, Any], Pairs]
+    ) -> None:
+        """Write record batches. Each is prepared while others may be writing, and ended when it is its turn."""
+        for block in blocks:
             with self._file.reading("put_many") as txn:
                 entry = self._entry(txn)
-            pairs = lmdb_versions.stored(entry, block)  # now, while others may be writing
+            made = prepare(entry, block)
             sampled = list(_sampled(block.column(0).unique().to_pylist()))
             with self._file.writing("put_many") as txn:
                 found = self._entry(txn)
                 if found != entry:  # it was purged, or is another one
-                    entry, pairs = found, lmdb_versions.stored(found, block)
-                lmdb_versions.check_times(entry, block, lmdb_file.tick(txn, 1))
-                self._write(txn, entry, partial(zip, *pairs, strict=True), sampled)
+                    entry, made = found, prepare(found, block)
+                self._write(txn, entry, partial(zip, *end(txn, entry, block, made), strict=True), sampled)
 
     def purge(self, before: int) -> int:
         with self._file.writing("purge") as txn:

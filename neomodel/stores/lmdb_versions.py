@@ -98,18 +98,38 @@ def stored(entry: Entry, versions: Any) -> tuple[list[bytes], list[bytes]]:
     """The stored keys and values of versions in a record batch (`encoding` says how they are made), in its order.
     Raises what storing them one by one would, but for what `check_times` does."""
     keys, columns, times, values = versions.columns
-    if columns.null_count or keys.null_count or times.null_count:
-        raise InvalidValue("a version", None, "one with a key, a column and a time")
+    if times.null_count:
+        raise InvalidValue("a version", None, "one with a time")
+    beginnings, found = prepared(entry, keys, columns, values)
+    return _ended(beginnings, times.to_numpy()), found
+
+
+def prepared(entry: Entry, keys: Any, columns: Any, values: Any) -> tuple[Any, list[bytes]]:
+    """What the stored keys of cells begin with, all but the times, as an array; and the stored values. Raises what
+    storing them one by one would."""
+    if columns.null_count or keys.null_count:
+        raise InvalidValue("a cell", None, "one with a key and a column")
     named = columns.dictionary_encode()  # most have many cells
     _check(entry, keys, named.dictionary)
     names, escaped = _escaped(named.dictionary)
     names = pc.binary_join_element_wise(_binary(b"\0"), names, _binary(b"")).take(named.indices)
     heads, _ = _escaped(keys)
-    found = pc.binary_join_element_wise(_binary(entry.cells), heads, names, _moments(times), _binary(b""))
+    found = pc.binary_join_element_wise(_binary(entry.cells), heads, names, _binary(b""))
     marked = _empty_or_zero(values) | escaped[named.indices.to_numpy()]
     if marked.any():
         values = pc.if_else(pa.array(marked), pc.binary_join_element_wise(_binary(b"\0"), values, _binary(b"")), values)
-    return found.to_pylist(), pc.fill_null(values, b"").to_pylist()
+    return found, pc.fill_null(values, b"").to_pylist()
+
+
+def stamped(made: tuple[Any, list[bytes]], first: int) -> tuple[list[bytes], list[bytes]]:
+    """The stored keys and values of cells that were prepared, from that time on, one after another."""
+    beginnings, values = made
+    return _ended(beginnings, np.arange(first, first + len(values))), values
+
+
+def _ended(beginnings: Any, times: Numbers) -> list[bytes]:
+    found: list[bytes] = pc.binary_join_element_wise(beginnings, _moments(times), _binary(b"")).to_pylist()
+    return found
 
 
 def check_times(entry: Entry, versions: Any, now: int) -> None:
@@ -121,14 +141,16 @@ def check_times(entry: Entry, versions: Any, now: int) -> None:
 def _check(entry: Entry, keys: Any, columns: Any) -> None:
     if pc.min(pc.binary_length(keys)).as_py() == 0:
         check_key(b"")
-    for column in columns.to_pylist():
-        check_cells({column: b""}, entry.families)
+    heads = pc.unique(pc.binary_slice(columns, 0, 2)).to_pylist()
+    if not entry.families.issuperset(heads) or pc.min(pc.binary_length(columns)).as_py() < 3:
+        for column in columns.to_pylist():
+            check_cells({column: b""}, entry.families)
 
 
-def _moments(times: Any) -> Any:
+def _moments(times: Numbers) -> Any:
     """A zero and the inverted time, as stored keys end."""
     found = np.zeros((len(times), _END), np.uint8)
-    found[:, 1:] = (MAX_TIME - times.to_numpy()).astype(">i8").view(np.uint8).reshape(-1, 8)
+    found[:, 1:] = (MAX_TIME - times).astype(">i8").view(np.uint8).reshape(-1, 8)
     return pa.Array.from_buffers(pa.binary(_END), len(times), [None, pa.py_buffer(found)]).cast(pa.binary())
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from neomodel.errors import InvalidValue
 from neomodel.stores import VERSION, Mutation, Table, Version
-from neomodel.stores.blocks import versions_of
+from neomodel.stores.blocks import cells_of, versions_of
 from tests.stores.shorthand import put, span_keys, versions
 
 
@@ -125,15 +125,21 @@ def test_the_callers_iterator_may_itself_read_and_write_the_table(table: Table, 
     assert len(span_keys(table, span)) == 15
 
 
+VALUES = [None, b"", b"\0", b"\0x", b"\1", b"plain", b"long" * 3000]
+
+
+def odd(chance: random.Random) -> bytes:
+    """Bytes that a store may have to escape."""
+    parts = [b"a", b"\0", b"\1", b"\1\1", b"\1\2", b"\2", b"\xff", b"b" * 30]
+    return b"".join(chance.choices(parts, k=chance.randint(1, 3)))
+
+
 def test_versions_in_blocks_are_written_with_their_times(own_table: Table) -> None:
     chance = random.Random(3)
-    odd = [b"a", b"\0", b"\1", b"\1\1", b"\1\2", b"\2", b"\xff", b"b" * 30]
-    values = [None, b"", b"\0", b"\0x", b"\1", b"plain", b"long" * 3000]
-
-    def some(count: int) -> bytes:
-        return b"".join(chance.choices(odd, k=chance.randint(1, count)))
-
-    cells = {(some(3), b"p:" + some(3), chance.randint(0, 5)): chance.choice(values) for _ in range(500)}
+    cells = {
+        (odd(chance), b"p:" + odd(chance), chance.randint(0, 5)): chance.choice(VALUES)  # the last of each time
+        for _ in range(500)
+    }
     made = [Version(*place, value) for place, value in cells.items()]
     expected = sorted(made, key=lambda one: (one.key, one.column, -one.time))
 
@@ -146,6 +152,38 @@ def test_versions_in_blocks_are_written_with_their_times(own_table: Table) -> No
     assert [key for key, _ in own_table.scan()] == sorted(
         {key for (key, _), value in newest.items() if value is not None}
     )
+
+
+def test_cells_in_blocks_are_written_one_after_another(own_table: Table) -> None:
+    """As mutations of one cell each: of two in one place, the later counts, and both are history."""
+    chance = random.Random(4)
+    cells = [(odd(chance), b"p:" + odd(chance), chance.choice(VALUES)) for _ in range(300)] * 2
+    chance.shuffle(cells)
+    block = cells_of(cells)
+    before = own_table.now()
+
+    own_table.put_cells([block.slice(0, 177), block.slice(177)])
+    own_table.put_cells([])
+
+    found = sorted(own_table.history(), key=lambda one: one.time)
+    assert all(version.time > before for version in found)
+    assert sorted((v.key, v.column, v.value or b"") for v in found) == sorted((k, c, v or b"") for k, c, v in cells)
+    newest = {(key, column): value for key, column, value in cells}
+    expected: dict[bytes, dict[bytes, bytes]] = {}
+    for (key, column), value in newest.items():
+        if value is not None:
+            expected.setdefault(key, {})[column] = value
+    assert dict(own_table.scan()) == expected
+
+
+@pytest.mark.parametrize("cell", [(b"", b"p:x", b""), (b"k", b"q:x", b""), (b"k", b"p:", b"")])
+def test_cells_that_make_no_sense_are_refused_and_none_is_written(
+    own_table: Table, cell: tuple[bytes, bytes, bytes]
+) -> None:
+    with pytest.raises(InvalidValue):
+        own_table.put_cells([cells_of([(b"good", b"p:x", b""), cell])])
+
+    assert list(own_table.history()) == []
 
 
 @pytest.mark.parametrize(
