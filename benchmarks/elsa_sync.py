@@ -37,8 +37,8 @@ from metamodels import elsa
 from metamodels.elsa.intake import Intake
 from neomodel.stores.hbase_url import parse
 
-MESSAGES = sized({"lmdb": 1_000_000, "hbase": 400_000}, {"lmdb": 10_000, "hbase": 4_000})
-"""As many as make the start of a query, some two seconds whatever comes, a small part of it: a stream runs for days."""
+MESSAGES = sized({"lmdb": 2_000_000, "hbase": 400_000}, {"lmdb": 10_000, "hbase": 4_000})
+"""As many as make the start of a query, a second or two whatever comes, a small part of it: a stream runs for days."""
 MEMORY = sized(200_000, 10_000)
 FILES = 4
 ROUNDS = sized(3, 1)

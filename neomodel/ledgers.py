@@ -12,7 +12,7 @@ time, as one of them would be lost. Single entries are compare-and-swaps, whose 
 many at once are put in a batch, which has times that no other batch has (`Batch.stamps`).
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neomodel import codecs, ids, layout
@@ -148,13 +148,12 @@ class Ledger:
         self.model.writable()
         self._table.put_many(mutations if stamps is None else self._stamped(mutations, stamps))
 
-    def put_new(self, cells: Iterable[tuple[bytes, bytes, bytes]]) -> None:
-        """Write cells, given by row, column and value, no two of one column of a row, where the store stamps in order;
-        they are in memory by column meanwhile."""
+    def put_new(self, rows: Sequence[bytes], columns: Sequence[bytes], cells: Sequence[bytes]) -> None:
+        """Write the cell of a column of each row, in the batch that is open, where the store stamps in order."""
         from neomodel.stores.blocks import cells_of  # needs Arrow, which takes long to import
 
         self.model.writable()
-        self._table.put_cells([cells_of(cells)])
+        self._table.put_cells([cells_of(rows, columns, cells)])
 
     def _stamped(self, mutations: Iterable[Mutation], stamps: Iterator[int]) -> Iterator[Mutation]:
         stamp: int | None = None

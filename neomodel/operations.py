@@ -17,8 +17,8 @@ position of each lane operations have ever been written need not look at later o
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
-from operator import itemgetter
+from itertools import groupby, islice
+from operator import eq, itemgetter
 from typing import NamedTuple
 
 import attrs
@@ -34,7 +34,9 @@ LONGEST = 255
 _PAGE = 1000  # operations that are looked at in one call, and the rest of a cell
 _AT_ONCE = 40_000  # operations that are written by column, in one call
 _MUCH = 1 << 28  # bytes: more are not held in memory twice
-_CELL = itemgetter(0, 1)
+_CELL, _ENTRY = itemgetter(0, 1), itemgetter(4)
+_LENGTHS = [bytes([length]) for length in range(LONGEST + 1)]
+_SIGNED = [b"s" + length for length in _LENGTHS]
 
 
 class Operation(NamedTuple):
@@ -132,9 +134,9 @@ def _put_in_order(
     """Write many at a time; those among which there is nothing to choose, by column."""
     new = written is not None and _all_new(ordered, written)
     for page in _pages(ordered, _AT_ONCE):
-        if new and len(page) >= _PAGE and sum(len(one.entry) for one in page) < _MUCH and _distinct(page):
+        if new and len(page) >= _PAGE and sum(map(len, map(_ENTRY, page))) < _MUCH and _distinct(page):
             counts.written += len(page)
-            ledger.put_new(map(_cell, page))
+            ledger.put_new([one[0] for one in page], [one[1] for one in page], [*map(_cell, page)])
         else:
             ledger.put(_mutations(ledger, page, written, counts), None)
 
@@ -160,8 +162,9 @@ def _all_new(ordered: list[Operation], written: Mapping[bytes, bytes]) -> bool:
 
 
 def _distinct(page: list[Operation]) -> bool:
-    """Whether no two are of one cell."""
-    return len(set(map(_CELL, page))) == len(page)
+    """Whether no two are of one cell, where those of one row follow one another; mostly no two are even of one row."""
+    rows = [one[0] for one in page]
+    return not any(map(eq, rows, islice(rows, 1, None))) or len(set(map(_CELL, page))) == len(page)
 
 
 def _pages(ordered: list[Operation], size: int) -> Iterator[list[Operation]]:
@@ -218,11 +221,10 @@ def _may_be_there(some: list[Operation], seen: Mapping[bytes, bytes]) -> bool:
 
 
 def _mutation(one: Operation) -> Mutation:
-    row, column, cell = _cell(one)
-    return Mutation(row, {column: cell})
+    return Mutation(one[0], {one[1]: _cell(one)})
 
 
-def _cell(one: Operation) -> tuple[bytes, bytes, bytes]:
-    """Row, column and value of what it writes."""
-    row, column, position, name, entry = one
-    return row, column, b"s%c%b%c%b%b" % (len(position), position, len(name), name, entry)
+def _cell(one: Operation) -> bytes:
+    """What it writes."""
+    _, _, position, name, entry = one
+    return _SIGNED[len(position)] + position + _LENGTHS[len(name)] + name + entry

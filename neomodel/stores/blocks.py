@@ -4,7 +4,7 @@ Who wants columns of many rows (a DataFrame does) is spared a dict for each of t
 without making Python objects of cells may do so.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import islice
 from typing import Any
@@ -86,10 +86,10 @@ def versions_of(versions: Iterator[Version]) -> Iterator[Any]:
         yield pa.RecordBatch.from_arrays(arrays, schema=VERSIONS)
 
 
-def cells_of(cells: Iterable[tuple[bytes, bytes, bytes | None]]) -> Any:
-    """Cells, given by key, column and value, in a record batch."""
-    columns = [*zip(*cells, strict=True)] or [()] * len(CELLS)
-    return pa.RecordBatch.from_arrays([pa.array(one, pa.binary()) for one in columns], schema=CELLS)
+def cells_of(keys: Sequence[bytes], columns: Sequence[bytes], values: Sequence[bytes | None]) -> Any:
+    """Cells in a record batch."""
+    arrays = [pa.array(some, pa.binary()) for some in (keys, columns, values)]
+    return pa.RecordBatch.from_arrays(arrays, schema=CELLS)
 
 
 def singles(cells: Iterable[Any]) -> Iterator[Mutation]:

@@ -159,7 +159,7 @@ def test_cells_in_blocks_are_written_one_after_another(own_table: Table) -> None
     chance = random.Random(4)
     cells = [(odd(chance), b"p:" + odd(chance), chance.choice(VALUES)) for _ in range(300)] * 2
     chance.shuffle(cells)
-    block = cells_of(cells)
+    block = cells_of(*zip(*cells, strict=True))
     before = own_table.now()
 
     own_table.put_cells([block.slice(0, 177), block.slice(177)])
@@ -181,7 +181,7 @@ def test_cells_that_make_no_sense_are_refused_and_none_is_written(
     own_table: Table, cell: tuple[bytes, bytes, bytes]
 ) -> None:
     with pytest.raises(InvalidValue):
-        own_table.put_cells([cells_of([(b"good", b"p:x", b""), cell])])
+        own_table.put_cells([cells_of(*zip((b"good", b"p:x", b""), cell, strict=True))])
 
     assert list(own_table.history()) == []
 
