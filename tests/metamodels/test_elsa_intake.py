@@ -222,16 +222,18 @@ def test_what_comes_in_order_costs_no_look_and_few_calls(tmp_path: Path) -> None
     assert counting.calls["histories"] == 3
 
 
+@pytest.mark.parametrize("kind", ["memory", "lmdb"])
 def test_however_many_are_looked_at_in_one_call_the_operations_of_a_cell_are_taken_together(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     random = Random(8)
     told = random_source(random, 120, keys=9, events=3)
     queues = [delivered(random, told) for _ in range(2)]
     found = []
-    for page in (1, 2, 7, 1000):
+    for page, at_once in ((1, 1), (2, 3), (7, 20), (7, 1000), (1000, 1000)):
         monkeypatch.setattr("neomodel.operations._PAGE", page)
-        store = elsa.open(nm.connect(f"memory:{tmp_path}/{page}"))
+        monkeypatch.setattr("neomodel.operations._AT_ONCE", at_once)
+        store = elsa.open(nm.connect(f"{kind}:{tmp_path}/{page}-{at_once}"))
         crm, intake = store.system("crm"), Intake(store.system("crm"))
         found.append([total(round_of(intake, operations(crm, queue))) for queue in queues])
         check(store, crm, told, settled(store))
