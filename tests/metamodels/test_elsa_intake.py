@@ -1,5 +1,6 @@
 """Messages come into a system once, in the order of their source, whatever fails and however they come."""
 
+import json
 import time
 from pathlib import Path
 from random import Random
@@ -239,6 +240,44 @@ def test_however_many_are_looked_at_in_one_call_the_operations_of_a_cell_are_tak
         check(store, crm, told, settled(store))
 
     assert len({*map(str, found)}) == 1
+
+
+@pytest.mark.parametrize("kind", ["memory", "lmdb"])
+def test_what_is_written_by_column_is_what_would_be_written_one_by_one(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rounds in order, each with operations on cells of their own, some of a row; the last has one of them twice."""
+    values = [None, "", "a\0b", [1, {}], "long" * 500]
+    keys = ["k", "\1\0", "ü"]
+    rounds = [
+        [
+            json.dumps(
+                {
+                    "key": f"{keys[number % 3]}{number % 30}",
+                    "event": number,
+                    "sequence": first + number,
+                    **({"operation": "delete"} if number % 7 == 0 else {"value": values[number % 5]}),
+                }
+            ).encode()
+            for number in range(60)
+        ]
+        for first in (0, 100, 200)
+    ]
+    rounds[-1].append(rounds[-1][11])
+    found = []
+    for page, at_once in ((10_000, 10_000), (1, 8), (5, 40_000)):  # the first: pages are never as large
+        monkeypatch.setattr("neomodel.operations._PAGE", page)
+        monkeypatch.setattr("neomodel.operations._AT_ONCE", at_once)
+        store = elsa.open(nm.connect(f"{kind}:{tmp_path}/{page}"))
+        crm, intake = store.system("crm"), Intake(store.system("crm"))
+        counts = [total(round_of(intake, lines(crm, texts))) for texts in rounds]
+        table = store.repository.store.table(crm.model_name)
+        versions = [one for one in table.history() if one.key.startswith(b"elsa.Record#")]
+        assert len({one.time for one in versions}) == len(versions)
+        found.append((counts, [(one.key, one.column, one.value) for one in versions]))
+
+    assert found[0] == found[1] == found[2]
+    assert found[0][0] == [(60, 0, 0), (60, 0, 0), (60, 1, 0)]
 
 
 BAD = {
