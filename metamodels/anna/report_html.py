@@ -29,7 +29,7 @@ table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; padding: .4rem .8rem; border-bottom: 1px solid var(--line); vertical-align: top; }
 th { color: var(--soft); font-size: .8rem; font-weight: 600; white-space: nowrap; }
 tbody tr:last-child td { border-bottom: 0; }
-td { overflow-wrap: anywhere; min-width: 4rem; }
+td { overflow-wrap: break-word; min-width: 4rem; max-width: 40rem; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 p.more, p.none { color: var(--soft); margin: .4rem 0 0; }
 """
