@@ -240,6 +240,7 @@ class Part:
         """Write the results that wait; those that others make as well without what is contributed to them here."""
         mutations: list[Mutation] = []
         held: dict[str, Held] = {}
+        nesting = self._plan.nesting
         for oid, result in self._results.items():
             if oid not in self._shared:
                 result.take(self._pending.pop(oid, ()))
@@ -251,7 +252,7 @@ class Part:
             container = mutations[-1].cells[layout.CONTAINER]
             if container == _ROOT:
                 yield Unplaced(oid, result.order)
-            elif container is not None and result.kind.type_name in self._plan.nesting:
+            elif nesting and container is not None and result.kind.type_name in nesting:
                 held[oid] = Held(container.decode(), result.trace)
         for failure in circles(held, lambda oids: {oid: held[oid] for oid in oids if oid in held}):
             self._failed(failure)

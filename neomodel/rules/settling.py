@@ -46,7 +46,7 @@ class Settling:
                 unplaced = next((one for one in said if isinstance(one, Unplaced)), None)
                 if unplaced is not None and not self.failures and (oid not in lying or lying[oid].lies == ROOT):
                     yield unplaced
-                if any(isinstance(one, Nested) for one in said):
+                if self.plan.nesting and any(isinstance(one, Nested) for one in said):
                     self.nested.add(oid)
 
     def _folded(self, page: list[Gathered]) -> dict[str, Result]:
@@ -66,7 +66,7 @@ class Settling:
             except InvalidValue as exc:
                 self.failures.append(RuleFailed(*told_of(result), str(exc)))
                 continue
-            if result.lies != ROOT and result.kind.type_name in self.plan.nesting:
+            if self.plan.nesting and result.lies != ROOT and result.kind.type_name in self.plan.nesting:
                 self.nested.add(result.lies[0])
         self.target.put(mutations)
         return lying
