@@ -51,7 +51,7 @@ def session(cores: int = 2, **more: str) -> Iterator[SparkSession]:
     """A Spark with so many cores, that knows our formats; `more` are settings, with _ where Spark has a dot."""
     prepare()
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    settings = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+    settings = {"spark.ui.enabled": "false", "spark.log.level": "OFF", "spark.ui.showConsoleProgress": "false"}
     builder = SparkSession.builder.master(f"local[{cores}]")
     for name, value in (settings | {f"spark.{name.replace('_', '.')}": value for name, value in more.items()}).items():
         builder = builder.config(name, value)

@@ -19,6 +19,7 @@ from pyspark import Accumulator, AccumulatorParam
 from pyspark.sql import SparkSession
 
 from neomodel.errors import RuleFailed
+from neomodel.garbage import settled
 from neomodel.model import Model
 from neomodel.repository import shared
 from neomodel.rules.circles import circles, stored
@@ -129,6 +130,7 @@ class Work:
     def apply(self, parts: Iterable[Part], tell: Callable[[Any], None]) -> Iterator[Message]:
         """Apply the rules to parts."""
         for part in parts:
+            settled()
             gc.collect(1)  # a model is a cycle: what the last task of this process knew, and is still young, would stay
             with one_sentence():
                 counts = [0, 0]
