@@ -6,6 +6,7 @@ benchmarks as arguments run those only. A figure below what is wanted is marked,
 """
 
 import datetime
+import gc
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -60,6 +61,8 @@ def main(names: Sequence[str]) -> int:
         others = machine.taken()
         if others > machine.BUSY:
             noise.append(f"{name}: others used {others:.0%} of the cores when it began")
+        gc.collect()
+        gc.freeze()  # what others left is not for this one to search
         began = time.perf_counter()
         print(f"{name} ...", file=sys.stderr, flush=True)
         measured = BENCHMARKS[name]()

@@ -5,6 +5,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 
@@ -12,9 +13,13 @@ from pyspark.sql import SparkSession
 
 import neomodel as nm
 import spark
+from benchmarks.measure import QUICK, sized
 from neomodel import cluster
 from neomodel.stores import open_store
 from spark.session import prepare
+
+SETTINGS = sized("settling=10", "settling=1&regions=2")
+"""Of HBase: seconds after which a time is stable, and regions of a new table, each of which takes a while."""
 
 
 @contextmanager
@@ -24,19 +29,18 @@ def hbase(servers: int = 1) -> Iterator[str]:
     try:
         yield url
     finally:
-        with open_store(url) as store:
-            for name in store.tables():
-                store.table(name).drop()
+        with open_store(url) as store, ThreadPoolExecutor() as pool:  # HBase takes half a second to drop one
+            list(pool.map(lambda name: store.table(name).drop(), store.tables()))
 
 
 @cache
 def _running(servers: int) -> str:
-    """Started once: it takes 20 s. Times are stable after ten seconds, not a minute: nobody writes from elsewhere."""
+    """Started once: it takes 20 s. Times are stable after seconds, not a minute: nobody writes from elsewhere."""
     folder = tempfile.mkdtemp(prefix="neomodel-bench-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     started = cluster.up(folder, servers=servers)
     atexit.register(cluster.down, folder)
-    return f"{started.url}&settling=10"
+    return f"{started.url}&{SETTINGS}"
 
 
 @contextmanager
@@ -48,7 +52,10 @@ def lmdb() -> Iterator[nm.Repository]:
 
 @contextmanager
 def session(cores: int = 2, **more: str) -> Iterator[SparkSession]:
-    """A Spark with so many cores, that knows our formats; `more` are settings, with _ where Spark has a dot."""
+    """A Spark with so many cores, that knows our formats; `more` are settings, with _ where Spark has a dot.
+
+    Each has one of its own, but for a quick run: there all have the same, and only one number of cores.
+    """
     prepare()
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     settings = {"spark.ui.enabled": "false", "spark.log.level": "OFF", "spark.ui.showConsoleProgress": "false"}
@@ -60,4 +67,5 @@ def session(cores: int = 2, **more: str) -> Iterator[SparkSession]:
     try:
         yield found
     finally:
-        found.stop()
+        if not QUICK:
+            found.stop()

@@ -21,6 +21,7 @@ ELEMENTS = sized(100_000, 4_500)
 SIZES = sized((10_000, 100_000, 1_000_000), (4_500, 9_000))
 ON_HBASE, ON_LMDB = sized((5_000, 15_000), (0, 0))
 """Elements in a second that are wanted."""
+CORES = sized((1, 2), (2,))
 CHANGES = 10
 AGAIN = 2.0
 """Seconds in which that many changed elements are to be followed."""
@@ -97,7 +98,7 @@ def report() -> list[Measured]:
         with store() as repo:
             model = fill(repo, "source", ELEMENTS)
             settled(model)
-            for cores in (1, 2):
+            for cores in CORES:
                 with session(cores) as found:
                     spark.transform(found, class2relational, model, f"warm{cores}")
                     run = checked(spark.transform(found, class2relational, model, f"made{cores}"), model)

@@ -60,21 +60,23 @@ def test_the_page_has_its_pictures_and_loads_nothing(demo: tuple[str, Path]) -> 
     assert "prefers-color-scheme: dark" in text
 
 
+def _browse(page: Path, *options: str, profile: Path) -> str:
+    """What a headless browser prints of a page. It can reach no host, and looks for none of its own accord."""
+    quiet = ["--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+    alone = ["--headless", "--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND"]
+    command = ["chromium", *alone, *quiet, f"--user-data-dir={profile}", *options, page.as_uri()]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+
+
 @pytest.mark.skipif(not shutil.which("chromium"), reason="there is no chromium; apt-get install chromium")
-def test_a_browser_shows_the_page(demo: tuple[str, Path], tmp_path: Path) -> None:
-    options = ["--headless", "--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND"]
-    page = demo[1].as_uri()
-    shown = subprocess.run(
-        ["chromium", *options, "--dump-dom", page], capture_output=True, text=True, timeout=120, check=True
-    ).stdout
-    picture = tmp_path / "page.png"
-    subprocess.run(
-        ["chromium", *options, f"--screenshot={picture}", "--window-size=1200,3000", page],
-        capture_output=True,
-        timeout=120,
-        check=True,
-    )
+def test_a_browser_shows_the_page_in_the_light_and_in_the_dark(demo: tuple[str, Path], tmp_path: Path) -> None:
+    shown = _browse(demo[1], "--dump-dom", profile=tmp_path)
+    pictures = {tone: tmp_path / f"{tone}.png" for tone in ("dark", "light")}
+    for number, picture in enumerate(pictures.values()):  # as Blink numbers preferences of the user
+        tone = f"--blink-settings=preferredColorScheme={number}"
+        _browse(demo[1], tone, "--window-size=1200,3000", f"--screenshot={picture}", profile=tmp_path)
 
     assert shown.count("<svg") == 5
     assert "is run 1 again, byte for byte" in shown
-    assert picture.stat().st_size > 50_000  # a blank one has some thousand bytes
+    assert all(picture.stat().st_size > 50_000 for picture in pictures.values())  # a blank one has some thousand bytes
+    assert pictures["dark"].read_bytes() != pictures["light"].read_bytes()
