@@ -16,8 +16,8 @@ from neomodel.states import Stored
 
 @attrs.frozen
 class Origin:
-    """Why there is an object: the rule that made it, under which name, and of what. Of a grouped rule there are no
-    `sources` but a `key`."""
+    """Why there is an object: the rule that made it, under which name, and of what. Of a grouped rule there is
+    no `source` but a `key`."""
 
     rule: str
     output: str
@@ -27,8 +27,8 @@ class Origin:
 
 
 def why(result: Element) -> Origin:
-    """What an object was made of, as of the time of the run that made it. A scan and three reads. `InvalidValue` if no
-    run did."""
+    """What an object was made of, as of the time of the last run that its model had seen. A scan and three reads.
+    `InvalidValue` if no run made it."""
     state = result._neo
     row = (
         state.model.table.get(state.oid.encode(), at=state.model.as_of, columns=(layout.TRACE,))
