@@ -1,6 +1,5 @@
 """A store of mirrored systems: which there are, which time is stable, and tokens."""
 
-import builtins
 import hashlib
 import re
 from contextlib import AbstractContextManager
@@ -46,7 +45,7 @@ class ElsaStore:
 
     # systems
 
-    def system(self, name: str, *, splits: builtins.list[str] | None = None) -> ExternalSystem:
+    def system(self, name: str, *, splits: list[str] | None = None) -> ExternalSystem:
         """The system of that name. Costs nothing; it comes into being with its first record, on HBase in regions that
         are split at these keys. Reading one that is not there is refused."""
         if not isinstance(name, str) or not _SYSTEM.fullmatch(name):
@@ -56,7 +55,7 @@ class ElsaStore:
             found = self._systems[name] = ExternalSystem(self, name, splits or [])
         return found
 
-    def systems(self) -> builtins.list[str]:
+    def systems(self) -> list[str]:
         """The names of the systems there are. Two reads."""
         head = f"{self.name}."
         return [name.removeprefix(head) for name in self.repository.models() if name.startswith(head)]
