@@ -9,6 +9,7 @@ from neomodel.errors import InvalidValue
 from neomodel.model import Model
 from neomodel.objects import Element
 from neomodel.rules.definition import Transformation
+from neomodel.rules.origins import GROUP, traced
 from neomodel.rules.plan import Plan
 from neomodel.rules.runs import Token, runs
 from neomodel.states import Stored
@@ -37,15 +38,15 @@ def why(result: Element) -> Origin:
     )
     if not row:
         raise InvalidValue("what to explain", result, "an object that a transformation has made")
-    rule, output, source = row[layout.TRACE].decode().split("\0")
+    rule, output, source = traced(row[layout.TRACE])
     made = runs(state.model)
     if not made:
         expected = f"one of a model whose run is on record; make {state.model.name} anew"
         raise InvalidValue("what to explain", result, expected)
     token = made[-1].token
     told = Token.parse(token)
-    if source.startswith("="):
-        return Origin(rule, output, None, source[1:], token)
+    if source.startswith(GROUP):
+        return Origin(rule, output, None, source[len(GROUP) :], token)
     model = state.model.repository.open(told.source, as_of=told.at)
     return Origin(rule, output, model[source], None, token)
 
