@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import neomodel as nm
-from metamodels.elsa.records import elsa
+from metamodels.elsa.records import System, elsa
 from metamodels.elsa.systems import ExternalSystem
 from metamodels.elsa.tokens import Token
 from metamodels.opening import await_stable, opened
@@ -56,9 +56,9 @@ class ElsaStore:
         return found
 
     def systems(self) -> list[str]:
-        """The names of the systems there are. Two reads."""
-        head = f"{self.name}."
-        return [name.removeprefix(head) for name in self.repository.models() if name.startswith(head)]
+        """The names of the systems there are, in order. Two reads, and a scan of the catalogue."""
+        there = set(self.repository.models())
+        return sorted(one.name for one in self.catalogue.all(System) if f"{self.name}.{one.name}" in there)
 
     def unknown(self, name: str) -> nm.InvalidValue:
         """What to raise where a system is not there."""
