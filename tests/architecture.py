@@ -23,7 +23,7 @@ PACKAGES = ("neomodel", "metamodels", "spark")
 
 # From the bottom up. A module belongs to the longest name that fits; it may import from its own layer and those below.
 LAYERS = (
-    ("neomodel.errors", "neomodel.times", "neomodel.garbage"),
+    ("neomodel.errors", "neomodel.times", "neomodel.garbage", "neomodel.bytecode"),
     ("neomodel.stores",),
     ("neomodel.codecs", "neomodel.ids", "neomodel.cluster"),
     (

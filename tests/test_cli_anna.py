@@ -71,6 +71,17 @@ def test_actions_are_listed_and_retracted(repository: nm.Repository, run: Any) -
     ]  # fmt: skip
 
 
+def test_of_two_steps_with_an_action_of_one_id_one_is_named(repository: nm.Repository, run: Any) -> None:
+    for step in ("boss", "worker"):
+        anna.open(repository).actions("p").add(
+            run=1, step=step, row="1", column="c", operation="set-null", why="x", id="a"
+        )
+    run("anna", "retract", "p", "a", "--step", "worker", "--why", "it was right")
+    listed = json.loads(run("anna", "actions", "p", "--json"))
+
+    assert [(one["step"], one["retracted"]) for one in listed] == [("boss", False), ("worker", True), ("worker", False)]
+
+
 def test_a_file_of_actions_is_loaded_once(repository: nm.Repository, run: Any, tmp_path: Path) -> None:
     (tmp_path / "actions.csv").write_text(CSV)
     for _ in range(2):
@@ -82,6 +93,13 @@ def test_a_file_of_actions_is_loaded_once(repository: nm.Repository, run: Any, t
     assert (found["two"].row, str(found["two"].operation)) == (("42", "home"), "set 04109")
     assert (found["three"].operation, found["three"].precondition) == (anna.Operation("set-null"), None)
     assert {one.run for one in found.values()} == {"3"}
+
+
+def test_a_line_of_a_file_ends_where_csv_says(repository: nm.Repository, run: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("step,row,column,operation,why\ns,1,c,set-null,one\u2028two\x0cthree\n")
+    run("anna", "load", "p", str(tmp_path / "a.csv"))
+
+    assert [one.why for one in _known(repository, "p")] == ["one\u2028two\x0cthree"]
 
 
 def test_a_file_of_json_is_loaded(repository: nm.Repository, run: Any, tmp_path: Path) -> None:

@@ -101,6 +101,15 @@ def test_a_history_is_drawn_with_its_versions_and_the_question(loaded: nm.Reposi
     assert "Asked" not in out.read_text()
 
 
+def test_a_picture_of_text_that_can_not_be_seen_is_one(repository: nm.Repository, run: Any, tmp_path: Path) -> None:
+    elsa.open(repository).system("crm").insert("x", 1, "a\x01b\x00")
+    out = tmp_path / "x.svg"
+    run("elsa", "timeline", "crm", "x", "--out", str(out))
+
+    (tip,) = [element.text or "" for element in ET.parse(out).iter("{http://www.w3.org/2000/svg}title")]
+    assert tip.startswith("a�b�, event 1")
+
+
 def test_what_a_picture_says_ends_within_it(repository: nm.Repository, run: Any, tmp_path: Path) -> None:
     elsa.open(repository).system("crm").insert("x", 1, "a long answer " * 20)
     out = tmp_path / "x.svg"
@@ -147,6 +156,8 @@ def test_bad_input_is_one_sentence(
         ("a.csv", CSV + "y,1,2,insert\n", "a.csv, line 6: expected 5 columns"),
         ("a.csv", CSV + "y,1,2,upsert,v\n", "a.csv, line 6: an operation is 'upsert', expected 'insert' or 'delete'"),
         ("a.csv", CSV + "y,yesterday,2,insert,v\n", "a.csv, line 6: a time is 'yesterday', expected such as"),
+        ("a.csv", CSV + f"y,{'9' * 5000},2,insert,v\n", "a.csv, line 6: a time is '999"),
+        ("a.csv", CSV + f"y,-{'9' * 5000},2,insert,v\n", "a.csv, line 6: a time is '-999"),
         (
             "a.csv",
             CSV + "y,1,99999999999999999,insert,v\n",

@@ -50,6 +50,11 @@ class Action:
         """Where it comes among others."""
         return self.event, self.ingest, self.sequence, self.id
 
+    @property
+    def name(self) -> tuple[str, str]:
+        """What tells it from the others of its process: its step and its id."""
+        return self.step, self.id
+
 
 class Actions:
     """The manual actions of a process; made by `AnnaStore.actions`. Costs nothing to make."""
@@ -100,17 +105,23 @@ class Actions:
         self,
         action: str,
         *,
+        step: str | None = None,
         why: str,
         who: str | None = None,
         event: Time | None = None,
         id: str | None = None,  # noqa: A002  what it is called everywhere
     ) -> Action:
         """From now on, or from another event time on, the action of that id is not applied any more. That is an action,
-        too, which can be retracted itself. One scan to find it, and a write."""
-        found = next((one for one in self._known(LAST, LAST) if one.id == action), None)
-        if found is None:
-            expected = f"the id of one; `neomodel anna actions {self.process}` lists them"
+        too, which can be retracted itself. If actions on several steps have the id, `step` says which is meant. One
+        scan to find it, and a write."""
+        named = [one for one in self._known(LAST, LAST) if one.id == action]
+        meant = [one for one in named if step is None or one.step == step]
+        if len(meant) != 1:
+            steps = ", ".join(one.step for one in named)
+            listed = f"the id of one; `neomodel anna actions {self.process}` lists them"
+            expected = f"one that is meant alone: there is one on {steps}; name its step" if named else listed
             raise nm.InvalidValue(f"an action of {self.process!r}", action, expected)
+        (found,) = meant
         told = {**_target(found), "operation": None, "why": why, "who": who, "event": event, "id": id}
         made = attrs.evolve(self._made(0, told), retracts=found.id)
         self._check_ids([made] if id is not None else [])
@@ -151,16 +162,16 @@ class Actions:
     def _check_ids(self, named: list[Action]) -> None:
         """Refuse an id that another action on the same step has, of whatever run: outcomes are told by it. One scan, if
         there are any to check."""
-        keys = {(one.step, one.id): _key(one) for one in named}
+        keys = {one.name: _key(one) for one in named}
         for one in self._known(LAST, LAST) if named else ():
-            if keys.get((one.step, one.id), _key(one)) != _key(one):
+            if keys.get(one.name, _key(one)) != _key(one):
                 expected = f"another one than that of an action of run {one.run}"
                 raise nm.InvalidValue(f"the id of an action on step {one.step!r} of {self.process!r}", one.id, expected)
 
     def _written(self, made: list[Action]) -> list[Action]:
         """Those that are not there already are written; with the times that they got."""
         keys = {_key(one): one for one in made}
-        if len({(one.step, one.id) for one in made}) < len(made):
+        if len({one.name for one in made}) < len(made):
             raise nm.InvalidValue("the ids of actions", [one.id for one in made][:20], "a different one for each")
         there = self._ledger.at_many(keys, ingest=LAST)
         for key, entry in there.items():
@@ -206,13 +217,13 @@ _NEEDED = {"run", "step", "row", "column", "operation", "why"}
 _FIELDS = _NEEDED | {"precondition", "who", "event", "id"}
 
 
-def retracted(actions: Iterable[Action]) -> set[str]:
-    """The ids of those of them that others of them retract, and that are not themselves retracted: by the latest first,
+def retracted(actions: Iterable[Action]) -> set[tuple[str, str]]:
+    """Step and id of those of them that others of them retract which are not retracted themselves: by the latest first,
     since what retracts was told after what it retracts."""
-    gone: set[str] = set()
+    gone: set[tuple[str, str]] = set()
     for one in sorted(actions, key=lambda one: (one.ingest, one.sequence), reverse=True):
-        if one.retracts is not None and one.id not in gone:
-            gone.add(one.retracts)
+        if one.retracts is not None and one.name not in gone:
+            gone.add((one.step, one.retracts))
     return gone
 
 

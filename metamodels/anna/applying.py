@@ -80,8 +80,8 @@ def prepared(
     return ready, settled
 
 
-def _settled(action: Action, gone: set[str], known: set[str]) -> Outcome | None:
-    if action.id in gone:
+def _settled(action: Action, gone: set[tuple[str, str]], known: set[str]) -> Outcome | None:
+    if action.name in gone:
         return Outcome(RETRACTED)
     if action.retracts is None:
         return None

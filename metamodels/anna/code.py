@@ -11,6 +11,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 import neomodel as nm
+from neomodel import bytecode
 
 LIBRARIES = ("pyspark", "pyarrow")
 _OURS = ("neomodel", "metamodels", "spark")  # told by their version
@@ -96,9 +97,4 @@ def _source(found: Any) -> str:
     try:
         return textwrap.dedent(inspect.getsource(found))
     except (OSError, TypeError):  # typed at a prompt
-        return _compiled(found.__code__) if isinstance(found, FunctionType) else found.__qualname__
-
-
-def _compiled(code: CodeType) -> str:
-    constants = [_compiled(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts]
-    return f"{code.co_code.hex()} {code.co_names!r} {constants!r}"
+        return bytecode.told(found.__code__) if isinstance(found, FunctionType) else found.__qualname__

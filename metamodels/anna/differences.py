@@ -1,6 +1,7 @@
 """What differs between two runs, as values: rows, cells, and the cause of each change: a record, an action, or code."""
 
 import json
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -48,8 +49,15 @@ class RowChange:
         return {
             n: (before.get(n), after.get(n))
             for n in names
-            if n not in before or n not in after or before[n] != after[n]
+            if n not in before or n not in after or not _same(before[n], after[n])
         }
+
+
+def _same(before: Any, after: Any) -> bool:
+    """Whether a cell has what it had; NaN equals itself."""
+    if isinstance(before, float) and isinstance(after, float) and math.isnan(before):
+        return math.isnan(after)
+    return bool(before == after)
 
 
 @attrs.frozen

@@ -5,6 +5,7 @@ In CSV all values are text, which is read as what the column to correct has; wha
 """
 
 import csv
+import io
 import json
 from collections.abc import Iterator
 from decimal import Decimal
@@ -31,7 +32,7 @@ def told(path: Path, run: str) -> list[dict[str, Any]]:
 
 
 def _csv(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    reader = csv.DictReader(text.splitlines(keepends=True), strict=True)
+    reader = csv.DictReader(io.StringIO(text), strict=True)
     try:
         for record in reader:
             place = f"{path}, line {reader.line_num}"

@@ -26,6 +26,7 @@ LARGEST = 8 * 2**20
 """Bytes of a message, unless something else is said: what every store takes in one cell."""
 _FIELDS = {"key", "event", "operation", "value", "sequence", "id"}
 _LONGEST_ID, _LONGEST_SEQUENCE = 200, 100
+_LONGEST_TIME = 20  # of a number of 64 bits
 _SEQUENCES = (int, str, type(None))  # as JSON has them
 _QUEUED, _SEQUENCED = b"\1", b"\2"
 
@@ -78,7 +79,8 @@ def time_of(given: Any) -> Any:
         return given
     if given == STABLE:
         raise nm.InvalidValue("a time", given, "such as 2024-05-01T12:00:00+02:00")
-    return int(given) if given.removeprefix("-").isdecimal() else parsed(given)
+    number = len(given) <= _LONGEST_TIME and given.removeprefix("-").isdecimal()
+    return int(given) if number else parsed(given)
 
 
 def stored(value: Any) -> bytes:

@@ -85,7 +85,7 @@ def _known(version: Version) -> Version:
 
 def _area(area: Area, across: _Axis, up: _Axis, colours: dict[Version, str]) -> str:
     left, right, bottom, top = across.at(area.left), across.at(area.right), up.at(area.bottom), up.at(area.top)
-    tip = escape(f"{shown(area.version)}, event {told(area.version.event)}, ingest {told(area.version.ingest)}")
+    tip = _escaped(f"{shown(area.version)}, event {told(area.version.event)}, ingest {told(area.version.ingest)}")
     return (
         f'<rect x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" height="{bottom - top:.1f}" '
         f'fill="{colours[_known(area.version)]}" shape-rendering="crispEdges"><title>{tip}</title></rect>'
@@ -199,4 +199,9 @@ def _text(
 ) -> str:
     fill = f' fill="{colour}"' if colour else ""
     where = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" font-weight="{weight}"{fill}'
-    return f"<text {where}>{escape(''.join(c if c.isprintable() else '�' for c in text))}</text>"
+    return f"<text {where}>{_escaped(text)}</text>"
+
+
+def _escaped(text: str) -> str:
+    """Text for XML, which has no place for most characters that can't be seen."""
+    return escape("".join(c if c.isprintable() else "�" for c in text))

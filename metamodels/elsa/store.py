@@ -1,6 +1,5 @@
 """A store of mirrored systems: which there are, which time is stable, and tokens."""
 
-import builtins
 import hashlib
 import re
 from contextlib import AbstractContextManager
@@ -8,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import neomodel as nm
-from metamodels.elsa.records import elsa
+from metamodels.elsa.records import System, elsa
 from metamodels.elsa.systems import ExternalSystem
 from metamodels.elsa.tokens import Token
 from metamodels.opening import await_stable, opened
@@ -46,7 +45,7 @@ class ElsaStore:
 
     # systems
 
-    def system(self, name: str, *, splits: builtins.list[str] | None = None) -> ExternalSystem:
+    def system(self, name: str, *, splits: list[str] | None = None) -> ExternalSystem:
         """The system of that name. Costs nothing; it comes into being with its first record, on HBase in regions that
         are split at these keys. Reading one that is not there is refused."""
         if not isinstance(name, str) or not _SYSTEM.fullmatch(name):
@@ -56,10 +55,10 @@ class ElsaStore:
             found = self._systems[name] = ExternalSystem(self, name, splits or [])
         return found
 
-    def systems(self) -> builtins.list[str]:
-        """The names of the systems there are. Two reads."""
-        head = f"{self.name}."
-        return [name.removeprefix(head) for name in self.repository.models() if name.startswith(head)]
+    def systems(self) -> list[str]:
+        """The names of the systems there are, in order. Two reads, and a scan of the catalogue."""
+        there = set(self.repository.models())
+        return sorted(one.name for one in self.catalogue.all(System) if f"{self.name}.{one.name}" in there)
 
     def unknown(self, name: str) -> nm.InvalidValue:
         """What to raise where a system is not there."""

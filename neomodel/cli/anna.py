@@ -140,6 +140,12 @@ def retract(
     process: Process,
     action: Annotated[str, typer.Argument(metavar="ID", help="The action's id.", show_default=False)],
     why: Why,
+    step: Annotated[
+        str | None,
+        typer.Option(
+            "--step", metavar="STEP", help="Its step, if others have an action of that id.", show_default=False
+        ),
+    ] = None,
     who: Who = None,
     event: Event = None,
     name: Name = "anna",
@@ -148,7 +154,7 @@ def retract(
     """Take an action back: it is not applied any more. Prints the id of the retraction, which is an action itself."""
     with connect(store, create=False) as repository:
         acts = anna.open(repository, name, create=False).actions(process)
-        print(acts.retract(action, why=why, who=who, event=_time("--event", event)).id)
+        print(acts.retract(action, step=step, why=why, who=who, event=_time("--event", event)).id)
 
 
 def fix(
@@ -193,7 +199,7 @@ def _time(option: str, given: str | None) -> Any:
     return found
 
 
-def _line(action: Action, gone: set[str]) -> list[str]:
+def _line(action: Action, gone: set[tuple[str, str]]) -> list[str]:
     said = f"retract {action.retracts}" if action.operation is None else str(action.operation)
     return [
         action.id,
@@ -201,14 +207,14 @@ def _line(action: Action, gone: set[str]) -> list[str]:
         action.step,
         " ".join(action.row),
         action.column,
-        f"{said} (retracted)" if action.id in gone else said,
+        f"{said} (retracted)" if action.name in gone else said,
         action.precondition or "",
         action.who,
         action.why,
     ]
 
 
-def _plain(action: Action, gone: set[str]) -> dict[str, Any]:
+def _plain(action: Action, gone: set[tuple[str, str]]) -> dict[str, Any]:
     fields = ("id", "run", "step", "row", "column", "event", "ingest", "precondition", "who", "why", "retracts")
     operation = None if action.operation is None else action.operation.json()
-    return {name: getattr(action, name) for name in fields} | {"operation": operation, "retracted": action.id in gone}
+    return {name: getattr(action, name) for name in fields} | {"operation": operation, "retracted": action.name in gone}

@@ -41,7 +41,7 @@ class Fixing:
         try:
             for number, failure in enumerate(failures, 1):
                 same = [one for one in there if (one.step, one.row) == (failure.step, failure.row)]
-                touched = {one.column for one in same if one.operation is not None and one.id not in gone}
+                touched = {one.column for one in same if one.operation is not None and one.name not in gone}
                 print(
                     f"\n{number} of {len(failures)}: step {failure.step}, row {' '.join(failure.row)}: {failure.check}"
                 )

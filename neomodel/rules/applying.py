@@ -26,6 +26,7 @@ from neomodel.objects import Element
 from neomodel.rules.current import application, applied_by
 from neomodel.rules.definition import Helper, Rule
 from neomodel.rules.drafts import Draft, Target
+from neomodel.rules.origins import group
 from neomodel.rules.plan import BoundRule, Plan
 from neomodel.rules.reads import Noted, Reads
 from neomodel.states import Stored
@@ -189,7 +190,8 @@ class Applying:
             bound = found[0]
             name = output or next(iter(bound.outputs))
             if bound.rule.mode == "grouped":
-                return Target(self.group_oid(bound, name, self.key(bound, element)), bound.outputs[name])
+                oid = self._plan.oid(bound.name, name, group(self.key(bound, element)))
+                return Target(oid, bound.outputs[name])
             target = self._target(bound, name, element._neo)
             if plain:
                 known.target = target
@@ -210,10 +212,6 @@ class Applying:
             found = Target(self._plan.oid(bound.name, output, source.oid), bound.outputs[output])
             self._targets[bound, output, source] = found
         return found
-
-    def group_oid(self, bound: BoundRule, output: str, key: str) -> str:
-        """The id of what a grouped rule makes of a key."""
-        return self._plan.oid(bound.name, output, f"={key}")
 
     def call(self, rule: Rule, element: Any) -> Any:
         """What a lazy rule makes of an object, for the application that is at work."""

@@ -15,6 +15,7 @@ from neomodel.kinds import EClass
 from neomodel.metamodel import TypeName
 from neomodel.model import Model
 from neomodel.rules.drafts import takes
+from neomodel.rules.origins import traced
 
 _PAGE = 2000  # rows
 _TOLD = 4
@@ -106,15 +107,12 @@ def _closed(known: Mapping[str, Held]) -> list[list[str]]:
 
 
 def _failure(circle: list[str], known: Mapping[str, Held]) -> RuleFailed:
-    rule, output, source = _made(known[circle[0]])
-    told = [f"what rule {rule} made of {source}" for rule, _, source in (_made(known[oid]) for oid in circle[1:_TOLD])]
+    rule, output, source = traced(known[circle[0]].trace)
+    told = [
+        f"what rule {rule} made of {source}"
+        for rule, _, source in (traced(known[oid].trace) for oid in circle[1:_TOLD])
+    ]
     if len(circle) > _TOLD:
         told.append(f"{len(circle) - _TOLD} more")
     reason = f"{circle[0]} would lie in itself, within {', within '.join(told)}"
     return RuleFailed(rule, f"source {source}", f"output {output}", reason)
-
-
-def _made(held: Held) -> tuple[str, str, str]:
-    """Rule, output and source."""
-    rule, output, source = held.trace.decode().split("\0")
-    return rule, output, source

@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 import attrs
 
+from neomodel import bytecode
 from neomodel.errors import InvalidValue
 from neomodel.kinds import EClass
 from neomodel.rules import current
@@ -234,5 +235,5 @@ def _text(function: Callable[..., Any]) -> str:
         return inspect.getsource(function)
     except (OSError, TypeError):
         code = getattr(function, "__code__", None)
-        made = repr(function) if code is None else f"{code.co_code.hex()} {code.co_consts} {code.co_names}"
+        made = repr(function) if code is None else bytecode.told(code)
         return re.sub(r" at 0x[0-9a-fA-F]+", "", made)

@@ -22,6 +22,7 @@ from neomodel.rules.applying import Application, Applying
 from neomodel.rules.circles import Held, circles
 from neomodel.rules.current import applied_by
 from neomodel.rules.folding import MAKER, Contribution, Result, drafted
+from neomodel.rules.origins import GROUP, group, trace_cell, traced
 from neomodel.rules.plan import BoundRule, Plan
 from neomodel.rules.reads import EXISTENCE, NOTHING, Noted, Reading, Watched, WatchedModel, reading
 from neomodel.stores import Mutation
@@ -130,7 +131,7 @@ class Part:
                 try:
                     for bound, source in self.matched(element):
                         if bound.rule.mode == "grouped":  # that is done for several objects at once
-                            yield Member(bound.name, source[1:], element._neo.oid)
+                            yield Member(bound.name, source[len(GROUP) :], element._neo.oid)
                         else:
                             self.take(bound, element, source)
                 except RuleFailed as failure:
@@ -179,10 +180,10 @@ class Part:
         application = self._applying.apply(bound, element, source)
         made = self.tally.applications
         made[bound.name] = made.get(bound.name, 0) + 1
-        for draft, origin in zip(application.drafts, application.origins, strict=True):
-            maker, output, of = origin
+        for draft, (maker, output, of) in zip(application.drafts, application.origins, strict=True):
             order = maker.order(of, output)
-            result, contributions = drafted(draft, self._version, trace_cell(*origin), order, self._refer)
+            trace = trace_cell(maker.name, output, of)
+            result, contributions = drafted(draft, self._version, trace, order, self._refer)
             self._results[result.oid] = result
             if result.oid in application.shared:
                 self._shared.add(result.oid)
@@ -276,8 +277,6 @@ class Part:
 _KEY = attrgetter("key")
 _ROOT = ids.ROOT.encode()
 
-GROUP = "="
-"""What the source of a grouped rule begins with; then comes the key."""
 MATCHING = b"@"
 """Before the id of an object for which something was read to find out what matches it."""
 READER = layout.extent(b"\1")
@@ -300,11 +299,6 @@ def _told(names: set[str]) -> bytes:
     return b"" if names == EXISTENCE else ",".join(sorted(names - EXISTENCE)).encode()
 
 
-def group(key: str) -> str:
-    """The source that a key is for a grouped rule."""
-    return GROUP + key
-
-
 def written(result: Result) -> list[Mutation]:
     """What stores a result: one write, or if it is much several, what lies beside it first."""
     key = result.oid.encode()
@@ -314,13 +308,9 @@ def written(result: Result) -> list[Mutation]:
     return [Mutation(key, {**beside, **cells} if beside else cells)]
 
 
-def trace_cell(bound: BoundRule, output: str, source: str) -> bytes:
-    return "\0".join((bound.name, output, source)).encode()
-
-
 def told_of(result: Result) -> tuple[str, str, str]:
     """Rule, source and output of a result, as failures have them."""
-    rule, output, source = result.trace.decode().split("\0")
+    rule, output, source = traced(result.trace)
     return rule, f"source {source}", f"output {output}"
 
 

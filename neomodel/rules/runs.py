@@ -15,7 +15,7 @@ import attrs
 from neomodel.errors import InvalidValue, JobEnded, TableNotFound
 from neomodel.rules.definition import Transformation
 from neomodel.rules.part import Tally
-from neomodel.stores import VERSION, Cells, Mutation, Store, ensured, successor
+from neomodel.stores import VERSION, Cells, Mutation, Store, Version, ensured, successor
 
 TABLE = "_runs"
 FAMILIES = "pt"
@@ -140,14 +140,23 @@ class Runs:
 
     # those that are complete
 
-    def of(self, target: str, since: int | None) -> list[Run]:
-        """The runs that made a model of that name, the latest last: those on record since a time. One scan."""
+    def of(self, target: str, since: int | None, until: int | None = None) -> list[Run]:
+        """The runs that made a model of that name, the latest last: those on record since a time and, but for the
+        first, which has made all of it, until another. One scan."""
         start = f"{target}#".encode()
         try:
             told = list(self._table.history(start, start + b":", columns=[_RUN]))
         except TableNotFound:
             return []
-        return [Run(**json.loads(one.value)) for one in told if one.value and one.time >= (since or 0)]
+        newest: dict[bytes, Version] = {}
+        for one in told:
+            if one.value and one.time >= (since or 0):
+                newest.setdefault(one.key, one)  # who finishes a run that was cut short may put it on record again
+        return [
+            Run(**json.loads(one.value or b""))
+            for number, one in enumerate(newest.values())
+            if number == 0 or until is None or one.time <= until
+        ]
 
     def register(self, transformation: Transformation) -> None:
         """Put a version of a transformation on record; `InvalidValue` if there is another under its name. A read, and a
@@ -184,8 +193,10 @@ class Runs:
 
 
 def runs(model: Any) -> list[Run]:
-    """The runs that made a model, the latest last; not those of one that had its name before. One scan and a read."""
-    return Runs(model.repository.store).of(model.name, model.repository.catalogue.created(model.name))
+    """The runs that made a model, the latest last; not those of one that had its name before. Of a model as of a time,
+    those that were on record then. One scan and a read."""
+    created = model.repository.catalogue.created(model.name)
+    return Runs(model.repository.store).of(model.name, created, model.as_of)
 
 
 def _described(transformation: Transformation) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from neomodel.long_cells import MANY, Growing
 from neomodel.model import Model
 from neomodel.roots import ROOTS
 from neomodel.rules.folding import ROOT, Contribution, Result, unfolded
+from neomodel.rules.origins import traced
 from neomodel.rules.part import MADE, READER, Nested, Said, Unplaced, told_of, written
 from neomodel.rules.plan import Plan
 from neomodel.states import encode
@@ -83,7 +84,7 @@ def order_of(plan: Plan, target: Model, oid: str) -> str:
 
 
 def _order(plan: Plan, trace: bytes) -> str:
-    rule, output, source = trace.decode().split("\0")
+    rule, output, source = traced(trace)
     return plan.rules[rule].order(source, output)
 
 

@@ -9,6 +9,7 @@ from neomodel.errors import InvalidValue
 from neomodel.model import Model
 from neomodel.objects import Element
 from neomodel.rules.definition import Transformation
+from neomodel.rules.origins import GROUP, traced
 from neomodel.rules.plan import Plan
 from neomodel.rules.runs import Token, runs
 from neomodel.states import Stored
@@ -16,8 +17,8 @@ from neomodel.states import Stored
 
 @attrs.frozen
 class Origin:
-    """Why there is an object: the rule that made it, under which name, and of what. Of a grouped rule there are no
-    `sources` but a `key`."""
+    """Why there is an object: the rule that made it, under which name, and of what. Of a grouped rule there is
+    no `source` but a `key`."""
 
     rule: str
     output: str
@@ -27,8 +28,8 @@ class Origin:
 
 
 def why(result: Element) -> Origin:
-    """What an object was made of, as of the time of the run that made it. A scan and three reads. `InvalidValue` if no
-    run did."""
+    """What an object was made of, as of the time of the last run that its model had seen. A scan and three reads.
+    `InvalidValue` if no run made it."""
     state = result._neo
     row = (
         state.model.table.get(state.oid.encode(), at=state.model.as_of, columns=(layout.TRACE,))
@@ -37,15 +38,15 @@ def why(result: Element) -> Origin:
     )
     if not row:
         raise InvalidValue("what to explain", result, "an object that a transformation has made")
-    rule, output, source = row[layout.TRACE].decode().split("\0")
+    rule, output, source = traced(row[layout.TRACE])
     made = runs(state.model)
     if not made:
         expected = f"one of a model whose run is on record; make {state.model.name} anew"
         raise InvalidValue("what to explain", result, expected)
     token = made[-1].token
     told = Token.parse(token)
-    if source.startswith("="):
-        return Origin(rule, output, None, source[1:], token)
+    if source.startswith(GROUP):
+        return Origin(rule, output, None, source[len(GROUP) :], token)
     model = state.model.repository.open(told.source, as_of=told.at)
     return Origin(rule, output, model[source], None, token)
 

@@ -80,10 +80,22 @@ def test_a_retraction_is_an_action_and_can_be_retracted(actions: anna.Actions) -
     actions.add(**_told(id="a"))
     back = actions.retract("a", who="Bob", why="it was right")
     assert (back.retracts, back.step, back.row, back.operation) == ("a", "boss", ("42",), None)
-    assert retracted(actions.as_of(ingest=_now(actions))) == {"a"}
+    assert retracted(actions.as_of(ingest=_now(actions))) == {("boss", "a")}
 
     actions.retract(back.id, why="it was wrong after all")
-    assert retracted(actions.as_of(ingest=_now(actions))) == {back.id}
+    assert retracted(actions.as_of(ingest=_now(actions))) == {("boss", back.id)}
+
+
+def test_an_action_whose_id_is_on_two_steps_is_retracted_on_the_one_that_is_named(actions: anna.Actions) -> None:
+    for step in ("boss", "worker"):
+        actions.add(**_told(id="a", step=step))
+
+    with pytest.raises(nm.InvalidValue, match="there is one on boss, worker; name its step"):
+        actions.retract("a", why="wrong")
+    with pytest.raises(nm.InvalidValue, match="there is one on boss, worker; name its step"):
+        actions.retract("a", step="nobody", why="wrong")
+    assert actions.retract("a", step="worker", why="wrong").step == "worker"
+    assert retracted(actions.as_of(ingest=_now(actions))) == {("worker", "a")}
 
 
 def test_run_1_does_not_find_run_10_nor_other_processes(actions: anna.Actions) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from metamodels.anna.code import fingerprint
+from tests.processes import in_another_process
 
 FACTOR = 2
 
@@ -48,3 +49,11 @@ def test_a_value_of_its_module_is_part_of_it_and_what_it_does_not_name_is_not(
 
     assert fingerprint(doubled) != before[0]
     assert fingerprint(other) == before[1]
+
+
+def test_a_function_without_a_text_is_the_same_in_every_process() -> None:
+    program = (
+        "from metamodels.anna.code import fingerprint; "
+        'print(fingerprint(eval(\'lambda x: x in {"a", "b", "c", "d"}\')))'
+    )
+    assert len({in_another_process(program, seed) for seed in range(4)}) == 1

@@ -152,3 +152,9 @@ def test_bad_input_is_one_sentence(
     finished(repo)
 
     assert told in refused("anna", *arguments)
+
+
+def test_a_cell_that_was_no_number_and_is_none_has_not_changed() -> None:
+    row = RowChange("1", {"a": float("nan"), "b": 1.0}, {"a": float("nan"), "b": float("nan")})
+
+    assert list(row.cells) == ["b"]

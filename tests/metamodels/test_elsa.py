@@ -175,3 +175,12 @@ def test_a_load_that_fails_leaves_nothing(store: elsa.ElsaStore, crm: elsa.Exter
 
     assert crm.load(TABLE_1) == 4
     assert store.systems() == ["crm"]
+
+
+def test_a_store_whose_name_begins_with_that_of_another_is_no_system_of_it() -> None:
+    repository = nm.connect("memory:")
+    store, old = elsa.open(repository), elsa.open(repository, "elsa.old")
+    for one in (store, old):
+        one.system("crm").insert("a", 1, "v")
+
+    assert (store.systems(), old.systems()) == (["crm"], ["crm"])

@@ -3,6 +3,8 @@
 import pytest
 
 import neomodel as nm
+from neomodel.rules.runs import Runs
+from tests.processes import in_another_process
 from tests.rules.shapes import Label, Leaf, Node, Special, Thing, cut_at, everywhere, made, named, names
 
 FAR = nm.Transformation("Far")
@@ -143,6 +145,24 @@ def test_why_tells_of_the_source_as_it_was(source: nm.Model) -> None:
     assert nm.why(named(model, "b")).source.name == "b"
 
 
+def test_why_tells_of_the_run_that_a_past_state_is_of(source: nm.Model) -> None:
+    model = made(FAR, source)
+    before, (first,) = model.table.now(), nm.runs(model)
+    source.roots.remove(named(source, "other", Node))
+    nm.retransform(FAR, source, model.name)
+
+    origin = nm.why(named(source.repository.open(model.name, as_of=before), "other"))
+    assert (origin.source.name, origin.token) == ("other", first.token)
+
+
+def test_a_run_that_is_put_on_record_twice_is_one(source: nm.Model) -> None:
+    model = made(FAR, source)
+    (run,) = nm.runs(model)
+    Runs(source.repository.store).add(run)  # as who finishes one that was cut short does
+
+    assert nm.runs(model) == [run]
+
+
 def test_runs_of_a_model_that_had_the_name_before_are_not_those_of_the_model(source: nm.Model) -> None:
     repository = source.repository
     made(FAR, source, "out")
@@ -267,3 +287,11 @@ def test_a_version_follows_from_the_text_of_rules_guards_and_helpers() -> None:
 
     assert len({version(change) for change in range(4)}) == 4
     assert version(0) == version(0)
+
+
+def test_a_version_is_the_same_in_every_process_also_of_rules_without_a_text() -> None:
+    program = (
+        "import neomodel as nm; t = nm.Transformation('Typed'); "
+        't.helper(eval(\'lambda node: node in {"a", "b", "c", "d"}\')); print(t.version)'
+    )
+    assert len({in_another_process(program, seed) for seed in range(4)}) == 1

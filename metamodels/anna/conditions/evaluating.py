@@ -2,8 +2,7 @@
 
 Every value is one of its type, None, or `FAILED`. What is made of a failed value fails, and what is made of null is
 null, but: a false operand decides an `and`, and a true one an `or`, whatever the others are; `is null`, `case` and
-`coalesce` ask. Where nothing
-decides, failed comes before null. NaN equals itself and is above all numbers.
+`coalesce` ask. Where nothing decides, failed comes before null. NaN equals itself and is above all numbers.
 """
 
 import datetime
