@@ -21,7 +21,8 @@ from neomodel.errors import InvalidFile, InvalidValue, SyncFailed
 from neomodel.times import Time, micros
 from spark.names import quoted
 from spark.queues import QUEUED
-from spark.synchronizing import Batch, Target, reason_of, synchronize_frame
+from spark.sentences import reason_of
+from spark.synchronizing import Batch, Target, synchronize_frame
 
 _KEY, _BEFORE, _AFTER, _TIMES = "_key", "_before", "_after", "_times"
 _SHOWN = 60  # characters of a key, as the place of its message
