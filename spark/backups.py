@@ -5,7 +5,6 @@ from os import PathLike
 from typing import Any
 
 import attrs
-from pyspark import AccumulatorParam
 from pyspark.sql import SparkSession
 
 from neomodel.backups.making import backup as back_up
@@ -18,7 +17,7 @@ from neomodel.garbage import settled
 from neomodel.repository import Repository, shared
 from neomodel.stores import Store
 from spark.snapshots import reached
-from spark.telling import Telling
+from spark.telling import Merged, Telling
 
 
 def backup(
@@ -51,7 +50,7 @@ class SparkParts:
         url = reached(store.url)
         if not parts:
             return []
-        done = self._context.accumulator({}, _Merged())
+        done = self._context.accumulator({}, Merged())
 
         def run(numbered: tuple[Part, int]) -> tuple[int, Any]:
             part, number = numbered
@@ -74,14 +73,3 @@ class SparkParts:
             if isinstance(result, _Failed):
                 raise result.error
         return [found[number] for number in range(len(parts))]
-
-
-class _Merged(AccumulatorParam[dict[int, int]]):
-    """Cells by the numbers of parts: one that was done twice counts once."""
-
-    def zero(self, value: dict[int, int]) -> dict[int, int]:  # noqa: ARG002
-        return {}
-
-    def addInPlace(self, value1: dict[int, int], value2: dict[int, int]) -> dict[int, int]:  # noqa: N802  Spark's name
-        value1.update(value2)
-        return value1

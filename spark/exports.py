@@ -21,9 +21,10 @@ from neomodel.errors import InvalidFile, InvalidValue, SyncFailed
 from neomodel.times import Time, micros
 from spark.names import quoted
 from spark.queues import QUEUED
-from spark.synchronizing import Batch, Target, reason_of, synchronize_frame
+from spark.sentences import reason_of
+from spark.synchronizing import Batch, Target, synchronize_frame
 
-_KEY, _BEFORE, _AFTER = "_key", "_before", "_after"
+_KEY, _BEFORE, _AFTER, _TIMES = "_key", "_before", "_after", "_times"
 _SHOWN = 60  # characters of a key, as the place of its message
 _DIGITS = 15  # that a double keeps
 _TIME = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
@@ -111,10 +112,10 @@ def _check(frame: DataFrame, key: Sequence[str]) -> None:
     null = reduce(lambda one, other: one | other, (f.col(quoted(column)).isNull() for column in key))
     for row in frame.where(null).limit(1).collect():
         raise InvalidValue(f"the key of a row of an export, {row.asDict()}", None, "one that is not null")
-    grouped = frame.groupBy(*(quoted(column) for column in key)).count().where("count > 1").limit(1).collect()
-    for row in grouped:
-        found = {column: row[column] for column in key}
-        raise InvalidValue("a key of an export", found, f"one that is there once, not {row['count']} times")
+    named = f.struct(*(quoted(column) for column in key)).alias(_KEY)
+    counted = frame.groupBy(named).agg(f.count("*").alias(_TIMES))
+    for found, times in counted.where(f.col(_TIMES) > 1).limit(1).collect():
+        raise InvalidValue("a key of an export", found.asDict(), f"one that is there once, not {times} times")
 
 
 def diff_load(before: DataFrame | None, after: DataFrame, key: Sequence[str], event: Time, target: Target) -> Batch:

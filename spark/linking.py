@@ -94,10 +94,10 @@ class Linking:
 
     def _check(self) -> None:
         """Refuse two rows of one id, and objects that lie in one another."""
-        written = [*(oids for one in self._messages for oids in one.created.values())]
-        written += [one.updated for one in self._messages]
-        if len({*self._above, *chain.from_iterable(one.updated for one in self._messages)}) < sum(map(len, written)):
-            (twice, _), *_ = Counter(chain.from_iterable(written)).most_common(1)
+        there = [oids for one in self._messages for oids in (one.updated, one.met)]
+        rows = [*there, *(oids for one in self._messages for oids in one.created.values())]
+        if len({*self._above, *chain.from_iterable(there)}) < sum(map(len, rows)):
+            (twice, _), *_ = Counter(chain.from_iterable(rows)).most_common(1)
             raise InvalidValue(f"the id of two rows for model {self._model.name}", twice, "one row for each object")
         sound: set[str] = {ids.ROOT}
         for oid in self._above.keys() & set(self._above.values()):  # what has nothing in it is in no circle
@@ -258,7 +258,7 @@ class Linking:
     def _move(self, obj: Any, container: str, name: str) -> None:
         parent = self._model.element(container)
         kind = ROOT_KIND if container == ids.ROOT else parent.eClass
-        feature = self._containing(kind, container, name, [(self._name(obj.eClass), [obj._neo.oid])])
+        feature = self._containing(kind, container, name, [(str(obj.eClass.type_name), [obj._neo.oid])])
         if feature.many:
             changes.insert(parent, feature, [obj])
         elif parent.eGet(name) not in (None, obj):
@@ -298,9 +298,6 @@ class Linking:
             ns_uri, _, own = name.rpartition("#")
             self._kinds[name] = self._model.metamodels.kind(ns_uri, own)
         return self._kinds[name]
-
-    def _name(self, kind: EClass) -> str:
-        return f"{kind.ePackage.nsURI}#{kind.name}"
 
     def _where(self, oid: str) -> str:
         return f"object {self._model.name}/{oid}"

@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import quote
 
 import attrs
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
@@ -39,6 +40,7 @@ from spark.conditions import types_of
 from spark.differences import LIMIT, Comparison
 from spark.names import quoted
 from spark.outputs import BLOCK, same_bytes
+from spark.sentences import reason_of
 from spark.session import session as any_session
 from spark.steps import Work, failures_of
 
@@ -266,8 +268,7 @@ def _sentence(exc: Exception) -> str:
     """What an error says, without the trace of where Spark was."""
     if isinstance(exc, NeomodelError):
         return str(exc)
+    if isinstance(exc, PySparkException | Py4JJavaError):
+        return reason_of(exc)[:500]
     lines = [line.strip() for line in str(exc).splitlines() if line.strip()] or [""]
-    if isinstance(exc, PySparkException):
-        told = [line for line in lines if not line.startswith(("at ", "File ", "Traceback", "JVM stacktrace"))]
-        return told[0][:500]
     return f"{type(exc).__name__}: {lines[0]}"[:500]

@@ -50,6 +50,8 @@ class Written(WriterCommitMessage):
     created: dict[tuple[str, str, str], list[str]] = attrs.field(factory=dict)
     """By container, feature and class: the ids of the objects that are new there."""
     updated: list[str] = attrs.field(factory=list)
+    met: list[str] = attrs.field(factory=list)
+    """The objects that were there and to which nothing was written, since they hold it, or it is left to do."""
     ends: list[tuple[str, str, list[str]]] = attrs.field(factory=list)
     """Of new objects: the id, a reference that has an opposite, and what it refers to."""
     orders: list[tuple[str, str, list[str]]] = attrs.field(factory=list)
@@ -76,7 +78,7 @@ class Shape:
 
     @cached_property
     def name(self) -> str:
-        return f"{self.kind.ePackage.nsURI}#{self.kind.name}"
+        return str(self.kind.type_name)
 
 
 class Rows:
@@ -327,8 +329,7 @@ class Rows:
             if held is None or is_long(held) or codecs.decode_refs(held) != listed:
                 self.written.orders += [(oid, name, listed)] if listed or held is not None else []
         own = is_by(row.get(VERSION), self._token)
-        if cells or own:
-            self.written.updated.append(oid)
+        (self.written.updated if cells or own else self.written.met).append(oid)
         if cells:
             with signed(self._token):
                 cells[VERSION] = row[VERSION] if own else successor(row.get(VERSION) or self._new)

@@ -1,6 +1,7 @@
-"""Errors of ours as one sentence where Spark shows them: without the trace of how Python came there."""
+"""Errors as one sentence: of ours where Spark shows them, and of Spark's what they were about, without the traces."""
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,6 +9,9 @@ from contextlib import contextmanager
 from neomodel.errors import NeomodelError
 
 _HIDE = "SPARK_HIDE_TRACEBACK"
+_OURS = re.compile(r"^neomodel\.errors\.\w+: (.*)", re.MULTILINE)
+_CAUSE = re.compile(r"^Caused by: [\w.$]+: (.*)", re.MULTILINE)
+_ERROR = re.compile(r"^[\w.]+(?:Error|Exception): .*", re.MULTILINE)
 
 
 @contextmanager
@@ -26,3 +30,12 @@ def _in_worker() -> bool:
     """Whether this process is one that Spark started to run Python for it."""
     spec = getattr(sys.modules["__main__"], "__spec__", None)
     return spec is not None and spec.name.startswith("pyspark.")
+
+
+def reason_of(error: Exception) -> str:
+    """What we said where it failed, in a process of Spark or here; else the last cause that Java or Python told."""
+    told = str(error)
+    for found in (_OURS.findall(told), _CAUSE.findall(told), _ERROR.findall(told)):
+        if found:
+            return str(found[-1])
+    return told.strip().splitlines()[0]

@@ -84,6 +84,6 @@ class ModelSource(DataSource):
 
 def register(session: SparkSession) -> None:
     """Let a session know the formats ``neomodel``, and hand its filters down to where rows are read, ``elsa``, and the
-    queues ``elsa-folder`` and ``elsa-kafka``."""
+    queue ``elsa-folder``. ``elsa-kafka`` needs a client that is an extra: register `kafka_queue.KafkaSource`."""
     know(session, ModelSource, ElsaSource, FolderSource)
     session.conf.set("spark.sql.python.filterPushdown.enabled", "true")

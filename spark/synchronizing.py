@@ -8,7 +8,6 @@ what is missing of it.
 
 import bisect
 import marshal
-import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -44,7 +43,7 @@ from neomodel.repository import connect, shared
 from neomodel.stores.base import ORDERED
 from spark import queues
 from spark.queues import LINES, LONGEST_FILE, LONGEST_PLACE, LONGEST_QUEUE, QUEUED, place
-from spark.sentences import one_sentence
+from spark.sentences import one_sentence, reason_of
 from spark.snapshots import reached
 
 _READ = StructType(
@@ -60,9 +59,6 @@ _COUNTS = ("messages", "written", "doubled", "superseded", "dead")
 _DONE = StructType([StructField(name, LongType()) for name in _COUNTS])
 _DONE_ARROW = pa.schema([(name, pa.int64()) for name in _COUNTS])
 _DEAD = 500  # kept at once
-_OURS = re.compile(r"^neomodel\.errors\.\w+: (.*)", re.MULTILINE)
-_CAUSE = re.compile(r"^Caused by: [\w.$]+: (.*)", re.MULTILINE)
-_ERROR = re.compile(r"^[\w.]+(?:Error|Exception): .*", re.MULTILINE)
 
 
 _opened: dict[tuple[str, str], elsa.ElsaStore] = {}
@@ -182,15 +178,6 @@ def wait(query: StreamingQuery, seconds: float | None = None) -> bool:
     except StreamingQueryException as exc:
         raise SyncFailed("the synchronization", reason_of(exc)) from None
     return ended is not False
-
-
-def reason_of(error: Exception) -> str:
-    """What we said where it failed, in a process of Spark or here; else the last cause that Java or Python told."""
-    told = str(error)
-    for found in (_OURS.findall(told), _CAUSE.findall(told), _ERROR.findall(told)):
-        if found:
-            return str(found[-1])
-    return told.strip().splitlines()[0]
 
 
 class _Rounds:

@@ -1,9 +1,23 @@
-"""Somebody who is told now and then how far tasks are."""
+"""What tasks tell of how far they are, and somebody who is told it now and then."""
 
 import threading
 from collections.abc import Callable
+from typing import Any
+
+from pyspark import AccumulatorParam
 
 _POLLED = 0.5  # seconds between looks at what tasks have told
+
+
+class Merged(AccumulatorParam[dict[Any, Any]]):
+    """What parts of the work tell, each by its own key: one that was done twice counts once."""
+
+    def zero(self, value: dict[Any, Any]) -> dict[Any, Any]:  # noqa: ARG002
+        return {}
+
+    def addInPlace(self, value1: dict[Any, Any], value2: dict[Any, Any]) -> dict[Any, Any]:  # noqa: N802  Spark's name
+        value1.update(value2)
+        return value1
 
 
 class Telling:

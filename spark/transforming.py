@@ -15,7 +15,7 @@ from operator import itemgetter
 from typing import Any
 
 import attrs
-from pyspark import Accumulator, AccumulatorParam
+from pyspark import Accumulator
 from pyspark.sql import SparkSession
 
 from neomodel.errors import RuleFailed
@@ -35,7 +35,7 @@ from spark.partitions import Part, parts_of
 from spark.reads import Counter, Watched
 from spark.sentences import one_sentence
 from spark.snapshots import Snapshot
-from spark.telling import Telling
+from spark.telling import Merged, Telling
 
 _BUNDLE = 5_000  # messages
 _PARTS = 8
@@ -68,7 +68,7 @@ class SparkEngine:
             task.recording,
             attempt,
         )
-        tallies = self._context.accumulator({}, _Merged())
+        tallies = self._context.accumulator({}, Merged())
         parts = parts_of(task.source.table)
         starts = [part.start for part in parts][1:]  # results lie as their sources do
         spread = self._context.parallelize(parts, len(parts))
@@ -235,19 +235,6 @@ def _telling(
         progress(sum(one.elements for one in done), min(1.0, len(done) / parts))
 
     return tell
-
-
-class _Merged(AccumulatorParam[dict[tuple[str, str], Tally]]):
-    """Tallies by their parts: one that was done twice counts once."""
-
-    def zero(self, value: dict[tuple[str, str], Tally]) -> dict[tuple[str, str], Tally]:  # noqa: ARG002
-        return {}
-
-    def addInPlace(  # noqa: N802  Spark's name
-        self, value1: dict[tuple[str, str], Tally], value2: dict[tuple[str, str], Tally]
-    ) -> dict[tuple[str, str], Tally]:
-        value1.update(value2)
-        return value1
 
 
 __all__ = ["SparkEngine", "transform"]

@@ -26,6 +26,7 @@ from spark.linking import Linking
 from spark.options import Options
 from spark.rows import Rows, Written
 from spark.sentences import one_sentence
+from spark.snapshots import reached
 from spark.undoing import undo_rows
 
 
@@ -99,15 +100,13 @@ def plan(options: Options, schema: StructType, *, overwrite: bool) -> ModelWrite
     """A job that writes a DataFrame with that schema, on record; refused if it makes no sense."""
     if overwrite:
         raise InvalidValue("the mode of a write to format neomodel", "overwrite", "append")
-    if options.store.startswith("memory:"):
-        raise InvalidValue("a store for Spark", options.store, "one that other processes reach: lmdb: or hbase:")
-    repository = shared(options.store)
+    repository = shared(reached(options.store))
     repository.open(options.model)
     wanted = options.type
     kind = None if wanted is None else class_named(classes_in(repository), wanted, options.store)
     _check_columns(kind, schema)
     job = Jobs(repository).begin(options.model, None if kind is None else str(kind), options.given.get("job"))
-    return ModelWriter(options.store, None if kind is None else f"{kind.ePackage.nsURI}#{kind.name}", job)
+    return ModelWriter(options.store, None if kind is None else str(kind.type_name), job)
 
 
 def _check_columns(kind: EClass | None, schema: StructType) -> None:
@@ -128,7 +127,7 @@ def _concrete(kinds: list[EClass], above: EClass | None) -> dict[str, EClass]:
     """The classes that objects may be of, by all their names that are clear."""
     fitting = [kind for kind in kinds if (above is None or above.type_name in kind.names) and not kind.abstract]
     simple = [kind.name for kind in fitting]
-    found = {f"{kind.ePackage.nsURI}#{kind.name}": kind for kind in fitting} | {str(kind): kind for kind in fitting}
+    found = {str(kind.type_name): kind for kind in fitting} | {str(kind): kind for kind in fitting}
     return found | {kind.name: kind for kind in fitting if simple.count(kind.name) == 1}
 
 

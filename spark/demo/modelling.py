@@ -69,7 +69,8 @@ def _opened(url: str, tell: Teller) -> None:
         tell.more(f"{name}: nothing else was loaded")
         with tell.step("walked from a field to its class, to the type of another, as plain objects"):
             field = one.attr[0]
-            said = f"{field.owner.name}.{field.name} is a {field.type.name}"
+            kind = field.type.name
+            said = f"{field.owner.name}.{field.name} is {'an' if kind[0] in 'AEIOU' else 'a'} {kind}"
         tell.more(said)
         store.reset()
         with tell.step("counted the fields of every class"):

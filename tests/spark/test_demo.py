@@ -39,6 +39,7 @@ def test_the_demo_tells_each_of_its_steps(demo: tuple[str, Path]) -> None:
     for sentence in (
         r"imported it",
         r"opened it",
+        r"is an A\w+",
         r"in \d calls to the store",
         r"column \w+ comes from \w+ \w+, by rule",
         r"a quality check fails: income is 1000 or more, row 100",

@@ -141,3 +141,12 @@ def test_exports_that_can_not_be_compared_are_refused(session: SparkSession) -> 
     ]:
         with pytest.raises(InvalidValue, match=sentence):
             differences(one, bad, key, 5)
+
+
+def test_a_key_may_have_any_name(session: SparkSession) -> None:
+    export = session.createDataFrame([(1, 2), (2, 2)], "count int, _times int")
+    (first, second) = sorted(json.loads(row.value)["key"] for row in differences(None, export, ["count"], 1).collect())
+
+    assert (first, second) == ("1", "2")
+    with pytest.raises(InvalidValue, match=r"\{'_times': 2\}, expected one that is there once, not 2 times"):
+        differences(None, export, ["_times"], 1)

@@ -286,6 +286,11 @@ BAD_STEPS: list[tuple[dict[str, Any], Any, str]] = [
         "what it returned is 'int', expected a DataFrame",
     ),
     ({"key": "key", "schema": "key string"}, lambda s: s.select("kye"), "kye"),
+    (
+        {"key": "key", "schema": "key string"},
+        lambda s: s.select(f.udf(lambda key: key[100], "string")("key").alias("key")),
+        "failed: IndexError: string index out of range",
+    ),
 ]
 
 

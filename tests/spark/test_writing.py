@@ -25,6 +25,28 @@ def names(found: Any) -> list[Any]:
     return [one.name for one in found]
 
 
+# ids
+
+
+@pytest.mark.parametrize("second", ["other", "same"])
+@pytest.mark.parametrize("size", [1, 100], ids=["batches", "partitions"])
+def test_two_rows_of_one_id_are_refused_whatever_each_of_them_changes(model: nm.Model, second: str, size: int) -> None:
+    model.roots.append(Thing(name="same"))
+    oid = str(nm.oid(model.roots[0]))
+    given = [rows(_id=[oid], name=["same"]), rows(_id=[oid], name=[second])]
+
+    with unchanged(model), pytest.raises(nm.InvalidValue, match="one row for each object"):
+        write(model, *([pa.concat_tables(given)] if size == 1 else given), size=size)
+
+
+def test_two_rows_that_move_one_object_are_refused(model: nm.Model) -> None:
+    model.roots.extend([Thing(name="a"), Thing(name="b"), Thing(name="moved")])
+    first, other, moved = (str(nm.oid(one)) for one in model.roots)
+
+    with unchanged(model), pytest.raises(nm.InvalidValue, match="one row for each object"):
+        write(model, *(rows(_id=[moved], _container=[place], _feature=["parts"]) for place in (first, other)))
+
+
 # creation
 
 
