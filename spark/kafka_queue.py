@@ -104,12 +104,21 @@ class KafkaReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         except KafkaException as exc:
             self._put_down(exc.args[0].str())
             return start
+        self._check(start, last)
         most = 2**62 if isinstance(limit, ReadAllAvailable) else self._most
         share = max(1, most // max(1, len(last)))
         found = {number: min(end, start.get(number, low) + share) for number, (low, end) in last.items()}
         left = sum(end - found[number] for number, (_, end) in last.items())
         write_state(self._log, {"left": left, "unit": "messages"})
         return found
+
+    def _check(self, start: dict[str, int], last: dict[str, tuple[int, int]]) -> None:
+        """Refuse a topic that ends before what was read of it: it is another one, of which nothing was read yet."""
+        for number, read in start.items():
+            _, end = last.get(number, (0, 0))
+            if read > end:
+                expected = f"those up to {read}, as before; if the topic was made anew, read it with a new checkpoint"
+                raise InvalidValue(f"the messages of {self._topic}/{number}", f"up to {end}", expected)
 
     def _bounds(self) -> dict[str, tuple[int, int]]:
         """Of each partition the first offset that is kept, and where it ends; messages before that are all there."""

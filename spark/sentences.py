@@ -38,4 +38,4 @@ def reason_of(error: Exception) -> str:
     for found in (_OURS.findall(told), _CAUSE.findall(told), _ERROR.findall(told)):
         if found:
             return str(found[-1])
-    return told.strip().splitlines()[0]
+    return told.strip().partition("\n")[0] or type(error).__name__

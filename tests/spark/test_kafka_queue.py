@@ -58,6 +58,13 @@ def test_what_is_there_when_a_stream_is_to_end_is_all_that_comes(tmp_path: Path)
     assert one.latestOffset({}, LIMIT) == {"0": 10}
 
 
+@pytest.mark.parametrize("bounds", [{0: (0, 9), 1: (0, 5)}, {0: (0, 10)}])
+def test_a_topic_that_ends_before_what_was_read_is_refused(tmp_path: Path, bounds: dict[int, tuple[int, int]]) -> None:
+    """It was made anew: to go on from its end would pass over all that is in it."""
+    with pytest.raises(InvalidValue, match=r"the messages of t/\d.*read it with a new checkpoint"):
+        reader(tmp_path, bounds).latestOffset({"0": 10, "1": 5}, LIMIT)
+
+
 @pytest.mark.parametrize("option", [{"messages": "many"}, {"messages": "0"}, {"patience": "-1"}])
 def test_an_option_that_is_no_number_is_refused(option: dict[str, str]) -> None:
     with pytest.raises(InvalidValue, match="expected a number above 0"):
