@@ -1,16 +1,19 @@
 """Rows that were put aside, completed: what their references lead to is known once all files have been read."""
 
+import os
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain
 from typing import Any
+from urllib.parse import quote
 
 from neomodel import ids, layout
 from neomodel.always import known
 from neomodel.errors import InvalidFile
 from neomodel.stores import Cells
-from neomodel.xmi.earlier import MARK
 from neomodel.xmi.frames import Work
-from neomodel.xmi.links import MISSING, token
+from neomodel.xmi.links import MARK, MISSING, token
 from neomodel.xmi.searching import search
 from neomodel.xmi.shapes import Role, Slot
 from neomodel.xmi.source import Source
@@ -27,6 +30,8 @@ class Completing:
         self._sources = sources
         self._found: dict[str, str] | None = None
         """What texts name that are found by searching only; None as long as there was no need to."""
+        self.asked: set[str] = set()
+        """Texts that are looked for besides those in rows, if they are known before the first one is."""
         self.late: list[tuple[str, str, str, str]] = []
         """Roots whose container is told by themselves alone: their ids, those of the containers, the features by which
         they lie there, and where that is told."""
@@ -113,7 +118,16 @@ class Completing:
             raise self._fault(file, line, reason)
         if told:
             self._work.notices.add(self._sources[file].file, line, f"{reason}; the reference is kept as it is")
-        return token(f"{MISSING}{self._sources[file].path.name}#{fragment}", slot.feature.eType.type_name)
+        return token(f"{MISSING}{self._uri(text, file)}#{fragment}", slot.feature.eType.type_name)
+
+    def _uri(self, text: str, file: int) -> str:
+        """How a file calls the one in which a text names something."""
+        paths = self._work.files.paths
+        if text[:1] == MARK and self._work.earlier is not None:
+            path = self._work.earlier.path(text)
+        else:
+            path = paths[int(re.match("[0-9]*", text)[0] or 0)] if len(paths) > 1 else paths[0]  # type: ignore[index]
+        return quote(os.path.relpath(path, os.path.dirname(paths[file])))
 
     def _check_container(self, slot: Slot, oid: str, texts: list[str], cells: Cells, file: int, line: int) -> None:
         """What a child says of its container has to be so."""
@@ -147,13 +161,11 @@ class Completing:
         """Look once for all that is not found by its text."""
         missing: dict[int, dict[str, str]] = {}
         find = self._work.targets.find
-        for spool in (self._work.rows, self._work.roots):
-            for record in spool:
-                for _, texts in record[-1]:
-                    for text in texts:
-                        if text[:1] not in (MISSING, MARK) and "#" not in text and find(text) is None:
-                            prefix, slash, rest = text.partition("/")
-                            missing.setdefault(int(prefix or 0), {})[slash + rest] = text
+        records = chain(self._work.rows, self._work.roots)
+        for text in chain(self.asked, (text for record in records for _, texts in record[-1] for text in texts)):
+            if text[:1] not in (MISSING, MARK) and "#" not in text and find(text) is None:
+                prefix, slash, rest = text.partition("/")
+                missing.setdefault(int(prefix or 0), {})[slash + rest] = text
         found: dict[str, str] = {}
         for number, paths in missing.items():
             prefix = self._work.files.prefix(number)

@@ -14,11 +14,9 @@ from urllib.parse import unquote
 from neomodel import codecs, ids, layout
 from neomodel.errors import NeomodelError
 from neomodel.model import Model
+from neomodel.xmi.links import MARK
 from neomodel.xmi.shapes import Shapes
 from neomodel.xmi.targets import Targets
-
-MARK = "~"
-"""What texts begin with that name an object of a file that was read earlier."""
 
 _FILE = b"?file\0"
 _WAITS = b"?waits\0"
@@ -74,6 +72,14 @@ class Earlier:
             self._places[text] = self._follow(int(number), rest)
         oid = self._places[text]
         return None if oid is None else self._shapes.of(self._model[oid].eClass).mark + oid
+
+    def path(self, text: str) -> str:
+        """The place of the file in which a text names something."""
+        return self._paths[int(re.split("[/#]", text[1:], maxsplit=1)[0])]
+
+    def has(self, oid: str) -> bool:
+        """Whether the model has an object of that id. One get."""
+        return oid in self._model
 
     def is_root(self, oid: str) -> bool:
         """Whether nothing contains an object of the model."""

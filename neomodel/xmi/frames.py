@@ -45,6 +45,8 @@ class Work:
     adopted: dict[str, tuple[str, int, int, str]] = attrs.field(factory=dict)
     """Roots that are contained in an object of another file, by their ids: the id of that one, the numbers of its class
     and slot, and where that is said."""
+    tops: dict[str, str] = attrs.field(factory=dict)
+    """Of roots that come to lie in another object, adopted or taken, the root in which that one is."""
     absent: set[str] = attrs.field(factory=set)
     """References to what lies in objects of these files, and is in a file that is not given."""
     kept: list[dict[str, str]] = attrs.field(factory=list)

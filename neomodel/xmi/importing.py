@@ -18,7 +18,7 @@ import attrs
 
 from neomodel import ids, layout
 from neomodel.batches import batch
-from neomodel.errors import InvalidFile, InvalidValue, NeomodelError, StoreUnavailable
+from neomodel.errors import InvalidFile, InvalidValue, NeomodelError, OutcomeUnknown, StoreUnavailable
 from neomodel.long_cells import MANY
 from neomodel.model import Model
 from neomodel.packages import EPackage
@@ -171,13 +171,25 @@ class _Importing:
         """Read and write all of it; if that fails, take out again what came into a model that was there."""
         try:
             self._run()
-        except BaseException:
+            if self._adding is not None:
+                self._adding.settle()
+        except BaseException as exc:
             self.work.writing.close()
-            if self._written is not None:
-                take_back(self._model, self._written, self._roots(), self._began)
+            if self._adding is not None and self._written is not None:
+                self._take_back(self._adding, self._written, exc)
             raise
-        if self._adding is not None:
-            self._adding.settle()
+
+    def _take_back(self, adding: Adding, written: Spool, failed: BaseException) -> None:
+        try:
+            adding.unsettle()
+            take_back(self._model, written, self._roots(), self._began)
+        except NeomodelError as exc:
+            name = self._model.name
+            left = (
+                f"what was added may be left in part; `neomodel check {name} --repair` takes out what nobody can find"
+            )
+            reason = f"{failed}; taking it out again failed, too: {exc}; {left}, `neomodel show {name}` has the rest"
+            raise OutcomeUnknown("adding files", f"model {name!r}", reason) from failed
 
     def _run(self) -> None:
         completing = self._completing
@@ -197,6 +209,7 @@ class _Importing:
         """Write what was put aside: first what lies in other objects, then the roots."""
         work = self.work
         self._check_adopted()
+        self._check_cycles()
         for record in work.rows:
             work.writing.put(record[0], completing.completed(record, amend))
         self._write_root_row()
@@ -258,6 +271,21 @@ class _Importing:
                     raise InvalidFile(place[3], reason)
         for place in missing.values():
             raise InvalidFile(place[3], "it contains an object that another one contains already")
+
+    def _check_cycles(self) -> None:
+        """What lies in an object of another file can't contain that one."""
+        tops = self.work.tops
+        sound: set[str] = set()
+        for oid in tops:
+            way: dict[str, None] = {}
+            at = oid
+            while at in tops and at not in sound:
+                if at in way:
+                    where = next(self.work.adopted[one][3] for one in way if one in self.work.adopted)
+                    raise InvalidFile(where, "it contains an object that contains it, too")
+                way[at] = None
+                at = tops[at]
+            sound.update(way)
 
     def _move(self, oid: str, container: str, feature: str) -> None:
         """Put a root into the container that it names itself."""

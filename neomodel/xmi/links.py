@@ -22,6 +22,9 @@ from neomodel.always import always_there
 from neomodel.metamodel import TypeName
 
 MISSING = "?"
+MARK = "~"
+"""What texts begin with that name an object of a file that was read earlier."""
+
 _PATHS = re.compile(r"\s[#/]|\s\S+#")  # of more than one object, or after the name of a class
 _SOURCE = re.compile(r"%(.*)%(\.[0-9]+)?")
 
@@ -39,7 +42,8 @@ class Files:
 
     def fragment(self, text: str) -> str:
         """What a text names in its file, as files write it."""
-        return (text.lstrip("0123456789") if len(self.paths) > 1 else text).removeprefix("#")
+        numbered = len(self.paths) > 1 or text[:1] == MARK
+        return (text.removeprefix(MARK).lstrip("0123456789") if numbered else text).removeprefix("#")
 
     def find(self, uri: str, base: str) -> tuple[int | None, bool]:
         """The number of the file that a URI means where a file at `base` says it; and whether only its name fits, since

@@ -10,9 +10,8 @@ from xml.sax.saxutils import escape, quoteattr
 from neomodel import codecs, ids
 from neomodel.checks import or_default
 from neomodel.unstored import UNSET
-from neomodel.xmi.earlier import MARK
 from neomodel.xmi.frames import Frame
-from neomodel.xmi.links import MISSING, token
+from neomodel.xmi.links import MARK, MISSING, token
 from neomodel.xmi.shapes import Role, Slot
 from neomodel.xmi.source import XML, split
 from neomodel.xmi.spellings import ELEMENT
@@ -135,6 +134,7 @@ def proxy(reading: "Reading", frame: Frame, slot: Slot, uri: str, said: str | No
         work.reserved[text] = oid
     if oid in work.adopted:
         raise reading.source.fault(f"{uri} is contained in another object already")
+    work.tops[oid] = reading.top()
     work.adopted[oid] = frame.oid, frame.shape.number, slot.number, f"{reading.source.file}:{reading.source.line}"
     reading.hold(frame, slot, oid)
 
@@ -150,6 +150,7 @@ def _take(reading: "Reading", frame: Frame, slot: Slot, uri: str, text: str) -> 
         raise reading.source.fault(f"{uri} is contained in another object already")
     if not slot.takes(kind):
         raise reading.source.fault(f"{slot.feature} holds objects of {slot.feature.eType}, and {uri} is one of {kind}")
+    work.tops[found[1:]] = reading.top()
     work.taken[found[1:]] = frame.oid, slot.name
     reading.hold(frame, slot, found[1:])
 

@@ -183,8 +183,11 @@ class Reading:
         target = shape.mark + frame.oid
         work.elements += 1
         work.targets.define(frame.path, target)
-        if shape.key and not work.targets.define(f"!{frame.oid}", target):
-            raise self.source.fault(f"another object of {shape} has the same key")
+        if shape.key:
+            if not work.targets.define(f"!{frame.oid}", target):
+                raise self.source.fault(f"another object of {shape} has the same key")
+            if work.earlier is not None and work.earlier.has(frame.oid):
+                raise self.source.fault(f"an object of {shape} with the same key is in the model already")
         slots, cells = shape.attributes, frame.cells
         for name, value in zip(names, values, strict=True):
             slot = slots.get(name)
@@ -327,6 +330,12 @@ class Reading:
         missing = self.source.fault(f"{frame.shape} has no feature {local!r}{near(local, frame.shape.kind.features)}")
         self.unknown(frame, missing, name, attributes)
         return None
+
+    def top(self) -> str:
+        """The id of the root in which the element is that is open."""
+        top = self._above[1] if len(self._above) > 1 else self.frame
+        assert top is not None
+        return top.oid
 
     def above(self) -> Frame | None:
         """What contains the object whose element is open."""

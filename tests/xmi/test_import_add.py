@@ -213,3 +213,148 @@ def test_wherever_an_addition_ends_a_repair_leaves_it_whole_or_takes_it_out(tmp_
         assert names in (before, after), point
         seen.add(names)
     assert seen == {frozenset(before), frozenset(after)}
+
+
+class _Failing:
+    """Fails one write of a store that goes on to work."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def __call__(self) -> None:
+        self.times += 1
+        if self.times == 1:
+            raise nm.StoreUnavailable("a write", "the store", "it was told to fail")
+
+
+LONG = "".join(f'<related href="three.xmi#/1"/><related href="far.xmi#//@books.{n}"/>' for n in range(600))
+
+
+@pytest.mark.parametrize("order", [(0, 2), (2, 0), (0, 1), (3, 2)])
+def test_whichever_write_of_an_addition_fails_the_model_is_as_it_was_or_has_all_of_it(
+    order: tuple[int, int], tmp_path: Path
+) -> None:
+    paths = [*files(tmp_path), written(tmp_path / "long.xmi", f'<l:Book NS name="long">{LONG}</l:Book>')]
+    first, second = (paths[number] for number in order)
+    whole = Crashing(nm.connect("memory:").store, None, "before")
+    repository = nm.Repository(whole)
+    repository.register(library)
+    repository.import_xmi(first, model="m")
+    begun, before = len(whole.writes), by_name(repository.open("m"))
+    repository.import_xmi(second, model="m", add=True)
+    ended, after = len(whole.writes), by_name(repository.open("m"))
+
+    seen = []
+    for point in range(begun, ended):
+        failing = nm.Repository(
+            Crashing(nm.connect(f"memory:{tmp_path}{order}{point}").store, point, "before", _Failing())
+        )
+        failing.register(library)
+        failing.import_xmi(first, model="m")
+        rows_before = _but_versions(failing.open("m"))
+        with pytest.raises(nm.StoreUnavailable, match="told to fail"):
+            failing.import_xmi(second, model="m", add=True)
+        model = failing.open("m")
+        assert nm.check(model).findings == (), point
+        seen.append(by_name(model))
+        assert seen[-1] in (before, after), point
+        assert seen[-1] == after or _but_versions(model) == rows_before, point
+    assert seen.count(before) > 4
+    assert seen.count(after) < 2  # the end of the batch
+
+
+def test_an_addition_that_can_not_be_taken_back_says_what_may_be_left(tmp_path: Path) -> None:
+    one, _, three = files(tmp_path)
+
+    def down() -> None:
+        raise nm.StoreUnavailable("a write", "the store", "it is down")
+
+    whole = Crashing(nm.connect("memory:").store, None, "before")
+    repository = nm.Repository(whole)
+    repository.register(library)
+    repository.import_xmi(one, model="m")
+    repository.import_xmi(three, model="m", add=True)
+    settling = max(number for number, write in enumerate(whole.writes) if write.startswith("swap m"))
+
+    failing = nm.Repository(Crashing(nm.connect(f"memory:{tmp_path}").store, settling, "before", down))
+    failing.register(library)
+    failing.import_xmi(one, model="m")
+    with pytest.raises(nm.NeomodelError, match=r"taking it out again failed, too.*neomodel check m --repair"):
+        failing.import_xmi(three, model="m", add=True)
+
+
+def test_what_waits_for_an_object_by_its_name_finds_it(tmp_path: Path) -> None:
+    near = '<l:Book NS name="near"><related href="far.xmi#//low/deep"/></l:Book>'
+    far = '<l:Shelf NS name="far"><inner name="low"><books name="deep"/></inner></l:Shelf>'
+    model = added([written(tmp_path / "near.xmi", near), written(tmp_path / "far.xmi", far)])
+
+    assert [book.name for book in model.roots[0].related] == ["deep"]
+    assert not list(model.table.cells(b"ROOT", layout.EXTENT, b"?waits", b"?waitt"))
+
+
+def test_what_waits_for_another_class_is_told_and_goes_on_to(tmp_path: Path) -> None:
+    repository = new_repository()
+    repository.import_xmi(written(tmp_path / "a.xmi", '<l:Book NS><authors href="b.xmi#/"/></l:Book>'), model="m")
+    done = repository.import_xmi(written(tmp_path / "b.xmi", '<l:Book NS name="b"/>'), model="m", add=True)
+
+    (notice,) = done.notices
+    assert "library.Book.authors of" in notice.text
+    assert "refers to objects of library.Person; this is one of library.Book" in notice.text
+    assert list(repository.open("m").table.cells(b"ROOT", layout.EXTENT, b"?waits", b"?waitt"))
+
+
+def test_an_error_names_an_object_that_was_there_as_the_file_does(tmp_path: Path) -> None:
+    repository = new_repository()
+    repository.import_xmi(written(tmp_path / "b.xmi", '<l:Book NS name="b"/>'), model="m")
+    a = written(tmp_path / "a.xmi", '<l:Book NS><authors href="b.xmi#/"/></l:Book>')
+    with pytest.raises(InvalidFile, match=r"refers to objects of library\.Person; '/' is one of library\.Book"):
+        repository.import_xmi(a, model="m", add=True)
+
+
+def test_files_can_not_contain_one_another(tmp_path: Path) -> None:
+    a = written(tmp_path / "a.xmi", '<l:Shelf NS name="a"><inner name="in"><inner href="b.xmi#/"/></inner></l:Shelf>')
+    b = written(tmp_path / "b.xmi", '<l:Shelf NS name="b"><inner href="a.xmi#/"/></l:Shelf>')
+    itself = written(tmp_path / "c.xmi", '<l:Shelf NS name="c"><inner href="c.xmi#/"/></l:Shelf>')
+    for given in ([a, b], [itself]):
+        with pytest.raises(InvalidFile, match="it contains an object that contains it, too"):
+            new_repository().import_xmi(*given, model="m")
+
+    repository = new_repository()
+    repository.import_xmi(a, model="m")
+    before = _but_versions(repository.open("m"))
+    with pytest.raises(InvalidFile, match="it contains an object that contains it, too"):
+        repository.import_xmi(b, model="m", add=True)
+    assert _but_versions(repository.open("m")) == before
+
+
+def test_an_object_whose_key_is_in_the_model_is_not_written_over(tmp_path: Path) -> None:
+    keyed = nm.package("keyed", "http://keyed")
+
+    @keyed.define(key=["code"])
+    class Part:
+        code: str
+        name: str | None = None
+
+    repository = nm.connect("memory:")
+    head = 'xmlns:k="http://keyed" xmlns:xmi="http://www.omg.org/XMI" xmi:version="2.0"'
+    (tmp_path / "a.xmi").write_text(f'<k:Part {head} code="1" name="first"/>')
+    (tmp_path / "b.xmi").write_text(f'<xmi:XMI {head}><k:Part code="2"/><k:Part code="1" name="second"/></xmi:XMI>')
+    repository.import_xmi(tmp_path / "a.xmi", model="m", metamodel=[keyed])
+    with pytest.raises(InvalidFile, match=r"an object of keyed\.Part with the same key is in the model already"):
+        repository.import_xmi(tmp_path / "b.xmi", model="m", add=True)
+
+    assert [part.name for part in repository.open("m").roots] == ["first"]
+
+
+def test_what_is_not_there_is_kept_by_the_name_of_the_file_where_it_should_be(tmp_path: Path) -> None:
+    near = written(tmp_path / "near.xmi", '<l:Book NS><original href="far.xmi#//@none"/></l:Book>')
+    far = written(tmp_path / "far.xmi", '<l:Book NS name="far"/>')
+    together = new_repository()
+    together.import_xmi(near, far, model="m", lenient=True)
+    apart = new_repository()
+    apart.import_xmi(far, model="m")
+    apart.import_xmi(near, model="m", lenient=True, add=True)
+
+    for repository in (together, apart):
+        repository.open("m").export_xmi(tmp_path / "out.xmi")
+        assert '<original href="far.xmi#//@none"/>' in (tmp_path / "out.xmi").read_text()
