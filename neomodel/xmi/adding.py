@@ -74,6 +74,8 @@ class Adding:
         self._completing = completing
         self._found: list[_Found] = []
         self._settled: set[str] = set()
+        self.listing = False
+        """Whether the model may have some of the roots by now."""
         self._began = 0
         self._changed: dict[str, set[bytes]] = {}
         """What `settle` may have changed: the columns of each row, and what its extents begin with."""
@@ -127,6 +129,7 @@ class Adding:
 
     def list_roots(self, oids: Iterator[str]) -> None:
         """Let the model have these roots."""
+        self.listing = True
         root = self._model.element(ids.ROOT)
         while page := list(islice(oids, _PAGE)):
             adjust(root, ROOTS, Put(ROOTS, page))

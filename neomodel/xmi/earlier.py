@@ -77,10 +77,6 @@ class Earlier:
         """The place of the file in which a text names something."""
         return self._paths[int(re.split("[/#]", text[1:], maxsplit=1)[0])]
 
-    def has(self, oid: str) -> bool:
-        """Whether the model has an object of that id. One get."""
-        return oid in self._model
-
     def is_root(self, oid: str) -> bool:
         """Whether nothing contains an object of the model."""
         return self._model[oid].eContainer() is None

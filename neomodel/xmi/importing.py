@@ -182,7 +182,7 @@ class _Importing:
     def _take_back(self, adding: Adding, written: Spool, failed: BaseException) -> None:
         try:
             adding.unsettle()
-            take_back(self._model, written, self._roots(), self._began)
+            take_back(self._model, written, self._roots() if adding.listing else iter(()), self._began)
         except NeomodelError as exc:
             name = self._model.name
             left = (

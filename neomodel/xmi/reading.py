@@ -186,8 +186,9 @@ class Reading:
         if shape.key:
             if not work.targets.define(f"!{frame.oid}", target):
                 raise self.source.fault(f"another object of {shape} has the same key")
-            if work.earlier is not None and work.earlier.has(frame.oid):
-                raise self.source.fault(f"an object of {shape} with the same key is in the model already")
+            if work.earlier is not None:
+                fault = self.source.fault(f"an object of {shape} with the same key is in the model already")
+                work.writing.claim(frame.oid, fault)
         slots, cells = shape.attributes, frame.cells
         for name, value in zip(names, values, strict=True):
             slot = slots.get(name)

@@ -5,7 +5,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain, islice
 from typing import Any
 
-from neomodel import ids, trees
+from neomodel import ids, layout, trees
+from neomodel.errors import InvalidFile
 from neomodel.kinds import EFeature
 from neomodel.long_cells import MANY, Growing, in_parts
 from neomodel.model import Model
@@ -17,6 +18,7 @@ CELLS = 40_000
 """How many wait to be written at once: a store takes longer for many small batches."""
 
 _ROOT = ids.ROOT.encode()
+_CLAIMS = 10_000  # ids that are asked for at once
 _SCATTERED = 3  # cells that an extent counts for besides: each lies elsewhere, and takes a page until it is written
 
 
@@ -32,9 +34,24 @@ class RowWriting:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="neomodel-rows")
         self._under_way: Future[None] | None = None
         self._waiting: list[Mutation] = []
+        self._claimed: dict[bytes, InvalidFile] = {}
         self._room = CELLS
         self.rows = 0
         """How many were sent."""
+
+    def claim(self, oid: str, fault: InvalidFile) -> None:
+        """Raise that before a row of this id is written, if the model has such an object. A read for many of them."""
+        self._claimed[oid.encode()] = fault
+        if len(self._claimed) >= _CLAIMS:
+            self._check_claims()
+
+    def _check_claims(self) -> None:
+        if self._claimed:
+            claimed, self._claimed = self._claimed, {}
+            there = self._model.table.get_many(claimed, columns=layout.TYPE)
+            for key, fault in claimed.items():
+                if layout.ECLASS in there.get(key, {}):
+                    raise fault
 
     def put(self, oid: str, cells: Cells) -> None:
         self._waiting.append(Mutation(oid.encode(), cells))
@@ -65,6 +82,7 @@ class RowWriting:
             self._model.outdated()
 
     def _send(self) -> None:
+        self._check_claims()
         if self._waiting:
             self._arrive()
             self._model.writable()

@@ -8,7 +8,9 @@ import neomodel as nm
 from neomodel import layout
 from neomodel.cli import main
 from neomodel.errors import InvalidFile
-from neomodel.stores import VERSION
+from neomodel.repository import Repository
+from neomodel.stores import VERSION, open_store
+from neomodel.stores.wrappers import Counting
 from tests.objects.crashing import Crash, Crashing
 from tests.objects.library import library
 from tests.xmi.files import new_repository, rows, told, written
@@ -327,23 +329,40 @@ def test_files_can_not_contain_one_another(tmp_path: Path) -> None:
     assert _but_versions(repository.open("m")) == before
 
 
-def test_an_object_whose_key_is_in_the_model_is_not_written_over(tmp_path: Path) -> None:
-    keyed = nm.package("keyed", "http://keyed")
+keyed = nm.package("keyed", "http://keyed")
 
-    @keyed.define(key=["code"])
-    class Part:
-        code: str
-        name: str | None = None
 
-    repository = nm.connect("memory:")
+@keyed.define(key=["code"])
+class Part:
+    code: str
+    name: str | None = None
+
+
+def _parts(file: Path, *parts: str) -> Path:
     head = 'xmlns:k="http://keyed" xmlns:xmi="http://www.omg.org/XMI" xmi:version="2.0"'
-    (tmp_path / "a.xmi").write_text(f'<k:Part {head} code="1" name="first"/>')
-    (tmp_path / "b.xmi").write_text(f'<xmi:XMI {head}><k:Part code="2"/><k:Part code="1" name="second"/></xmi:XMI>')
-    repository.import_xmi(tmp_path / "a.xmi", model="m", metamodel=[keyed])
+    file.write_text(f"<xmi:XMI {head}>{''.join(f'<k:Part {part}/>' for part in parts)}</xmi:XMI>")
+    return file
+
+
+def test_an_object_whose_key_is_in_the_model_is_not_written_over(tmp_path: Path) -> None:
+    repository = nm.connect("memory:")
+    _parts(tmp_path / "b.xmi", 'code="2"', 'code="1" name="second"')
+    repository.import_xmi(_parts(tmp_path / "a.xmi", 'code="1" name="first"'), model="m", metamodel=[keyed])
     with pytest.raises(InvalidFile, match=r"an object of keyed\.Part with the same key is in the model already"):
         repository.import_xmi(tmp_path / "b.xmi", model="m", add=True)
 
     assert [part.name for part in repository.open("m").roots] == ["first"]
+
+
+def test_keys_that_may_be_in_the_model_are_asked_for_many_at_a_time(tmp_path: Path) -> None:
+    with Counting(open_store("memory:")) as store:
+        repository = Repository(store)
+        repository.import_xmi(_parts(tmp_path / "a.xmi", 'code="1"'), model="m", metamodel=[keyed])
+        more = _parts(tmp_path / "b.xmi", *(f'code="{number}"' for number in range(2, 1002)))
+        store.reset()
+        repository.import_xmi(more, model="m", add=True)
+
+        assert store.calls.total() < 100
 
 
 def test_what_is_not_there_is_kept_by_the_name_of_the_file_where_it_should_be(tmp_path: Path) -> None:
