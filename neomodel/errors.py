@@ -359,7 +359,7 @@ class DamagedBackup(NeomodelError, ValueError):
 
 @_error
 class ClusterFailed(NeomodelError, RuntimeError):
-    """The local HBase can't be started, stopped or made to do something: mend the cause and try again."""
+    """The local HBase, or Java for it or for Spark, can't be started, stopped or used: mend the cause and try again."""
 
     sentence = "cannot {attempt} {where}: {reason}; {remedy}"
     attempt: str

@@ -340,7 +340,9 @@ def _check_name(name: str) -> None:
         with suppress(InvalidValue):
             check_name(name)
             return
-    raise InvalidValue("a model's name", name, "up to 200 letters, digits and _ . -, not starting with _ . or -")
+    raise InvalidValue(
+        "a model's name", name, "up to 200 letters of ASCII, digits and _ . -, not starting with _ . or -"
+    )
 
 
 def _value(package: Any) -> Package:

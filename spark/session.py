@@ -5,8 +5,11 @@ import sys
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
+from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource
+
+from neomodel.errors import ClusterFailed
 
 _known: "WeakKeyDictionary[SparkSession, dict[str, type[DataSource]]]" = WeakKeyDictionary()
 _SHUFFLED = "spark.sql.shuffle.partitions"
@@ -14,14 +17,31 @@ _LOGGING = Path(__file__).with_name("log4j2.properties")
 
 
 def session(what: str) -> SparkSession:
-    """The one that there is, or a new one of that name, as its environment configures it."""
+    """The one that there is, or a new one of that name, as its environment configures it.
+
+    Raises `nm.ClusterFailed` if a JVM must be started for it and there is no Java, or none that Spark runs on.
+    """
+    from neomodel.cluster.java import WANTED, any_java  # not where workers load this module: they need no Java
+
     prepare()
+    java = any_java() if _starts_java() else ""
     builder = SparkSession.builder.appName(what).config("spark.ui.showConsoleProgress", "false")  # commands tell better
-    found = builder.getOrCreate()
+    try:
+        found = builder.getOrCreate()
+    except PySparkRuntimeError as exc:
+        if exc.getCondition() != "JAVA_GATEWAY_EXITED":
+            raise
+        raise ClusterFailed("start Spark with", java, "it ended at once, and said above why", WANTED) from exc
     context = found.sparkContext
     if str(context.master).startswith("local") and not context.getConf().contains(_SHUFFLED):
         found.conf.set(_SHUFFLED, context.defaultParallelism)  # 200 tasks on the few cores of one machine take seconds
     return found
+
+
+def _starts_java() -> bool:
+    """Whether a session needs a JVM that is not there: none of this process, of spark-submit or of Spark Connect."""
+    elsewhere = {"PYSPARK_GATEWAY_PORT", "SPARK_REMOTE"} & os.environ.keys()
+    return not elsewhere and SparkSession.getActiveSession() is None
 
 
 def prepare() -> None:

@@ -33,13 +33,27 @@ def _store_url(context: typer.Context, given: str) -> str:
     return given or before_the_command or os.environ.get("NEOMODEL_STORE") or DEFAULT_STORE
 
 
+def _given(context: typer.Context, store: str) -> str:
+    """Refuses an empty `--store`, as "$(neomodel cluster url)" is where no HBase runs: the default is not meant."""
+    source = context.get_parameter_source("store")
+    if not store and source is not None and source.name == "COMMANDLINE":
+        raise Refused("--store is empty; name a store, such as lmdb:models.db, or leave it out")
+    return store
+
+
+def _given_or_default(context: typer.Context, store: str) -> str:
+    return _store_url(context, _given(context, store))
+
+
 _STORE_HELP = f"Which store: lmdb:FOLDER or hbase://HOST:PORT,...; otherwise $NEOMODEL_STORE, else {DEFAULT_STORE}."
 
-StoreBefore = Annotated[str, typer.Option("--store", metavar="URL", help=_STORE_HELP, show_default=False)]
+StoreBefore = Annotated[
+    str, typer.Option("--store", metavar="URL", help=_STORE_HELP, show_default=False, callback=_given)
+]
 """`--store` before the command."""
 
 StoreUrl = Annotated[
-    str, typer.Option("--store", metavar="URL", help=_STORE_HELP, show_default=False, callback=_store_url)
+    str, typer.Option("--store", metavar="URL", help=_STORE_HELP, show_default=False, callback=_given_or_default)
 ]
 """`--store` of a command: what is given there, else before the command, else the default. Never empty."""
 

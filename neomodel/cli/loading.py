@@ -16,6 +16,8 @@ def loaded(name: str, kind: type[T], what: str, form: str) -> T:
     module_name, colon, attribute = name.partition(":")
     if not (colon and module_name and attribute):
         raise Refused(f"{name!r} names no {what}; write it as {form}")
+    if module_name.endswith(".py") or "/" in module_name:
+        raise Refused(f"{module_name!r} names a file; name its module, without folder and .py: {form}")
     here = os.getcwd()
     sys.path.insert(0, here)
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (here, os.environ.get("PYTHONPATH"))))  # of Spark's workers

@@ -13,6 +13,7 @@ from pathlib import Path
 from neomodel.errors import ClusterFailed
 
 OLDEST, NEWEST = 17, 22  # Hadoop 3.3 calls Subject.getSubject, which Java 23 refuses
+WANTED = f"install a JDK of version {OLDEST} to {NEWEST} and put it on PATH, or let JAVA_HOME point at it"
 SOURCES = sorted((Path(__file__).parent / "java").glob("*.java"))
 WEB_FOLDERS = ("webapps/hdfs/", "webapps/datanode/")  # HDFS wants them on the class path, and its jar lacks them
 
@@ -22,15 +23,20 @@ def find_java() -> str:
 
     Raises `ClusterFailed` if there is none, or if it is too old or too new.
     """
-    home = os.environ.get("JAVA_HOME")
-    java = shutil.which("java", path=f"{home}/bin" if home else None)
-    wanted = f"install a JDK of version {OLDEST} to {NEWEST} and put it on PATH, or let JAVA_HOME point at it"
-    if java is None:
-        raise ClusterFailed("find Java", f"JAVA_HOME={home}" if home else "PATH", "there is no java", wanted)
+    java = any_java()
     answer, version = version_of(java)
     if version is None or not OLDEST <= version <= NEWEST:
         found = f"its version is {version}" if version else f"it did not tell its version: {answer[:200]!r}"
-        raise ClusterFailed("use Java", java, found, wanted)
+        raise ClusterFailed("use Java", java, found, WANTED)
+    return java
+
+
+def any_java() -> str:
+    """The path of the Java there is, of whatever version. Raises `ClusterFailed` if there is none."""
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which("java", path=f"{home}/bin" if home else None)
+    if java is None:
+        raise ClusterFailed("find Java", f"JAVA_HOME={home}" if home else "PATH", "there is no java", WANTED)
     return java
 
 

@@ -12,7 +12,9 @@ _FAMILY = re.compile(r"[A-Za-z]")
 
 def check_name(name: str) -> str:
     if not _TABLE_NAME.fullmatch(name):
-        raise InvalidValue("a table's name", name, "up to 200 letters, digits and _ . -, not starting with . or -")
+        raise InvalidValue(
+            "a table's name", name, "up to 200 letters of ASCII, digits and _ . -, not starting with . or -"
+        )
     return name
 
 

@@ -37,6 +37,32 @@ def test_a_rule_that_fails_in_a_task_is_one_sentence_and_no_stack(model: nm.Mode
     assert [line.partition(" on ")[0] for line in said] == ["neomodel: rule copy failed"], done.stderr
 
 
+@pytest.mark.parametrize(
+    ("java", "said"),
+    [
+        ("", "there is no java; install a JDK"),
+        ("#!/bin/sh\nexit 1\n", "it ended at once, and said above why; install a JDK"),
+    ],
+)
+def test_a_machine_without_a_java_for_spark_is_told_to_install_one(java: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    if java:
+        (tmp_path / "bin" / "java").write_text(java)
+        (tmp_path / "bin" / "java").chmod(0o755)
+    nm.connect(f"lmdb:{tmp_path}/db").create("m")
+    command = [sys.executable, "-m", "neomodel", "backup", "saved", "--store", f"lmdb:{tmp_path}/db"]
+    root = Path(__file__).parent.parent.parent
+    given = {**os.environ, "JAVA_HOME": str(tmp_path), "PYTHONPATH": str(root)}
+    done = subprocess.run(command, cwd=tmp_path, env=given, capture_output=True, text=True, timeout=300, check=False)
+
+    last = done.stderr.splitlines()[-1]
+    assert done.returncode == 2, done.stderr
+    assert last.startswith("neomodel: cannot ")
+    assert said in last
+    assert java or len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "saved").exists()
+
+
 @pytest.mark.parametrize(("kept", "ours"), [("log4j2.properties", False), ("log4j2.properties.template", True)])
 def test_who_has_configured_what_spark_logs_keeps_that(
     kept: str, ours: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
