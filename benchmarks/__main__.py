@@ -1,8 +1,8 @@
 """`make bench`: runs every benchmark, and writes one page and the plots into `benchmarks/results`: one table of all
 that has a peer or a raw floor, then what has none, and growth.
 
-With `QUICK=1` small sizes and few rounds, into `benchmarks/quick`: two to three minutes, to see that all of it runs. Names of
-benchmarks as arguments run those only. A figure below what is wanted is marked, and the exit status says so.
+With `QUICK=1` small sizes and few rounds, into `benchmarks/quick`: two to three minutes, to see that all of it runs.
+Names of benchmarks as arguments run those only. A figure below what is wanted is marked, and the exit status says so.
 """
 
 import datetime
