@@ -1,7 +1,11 @@
 """The Spark of this process."""
 
 import os
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
@@ -27,7 +31,8 @@ def session(what: str) -> SparkSession:
     java = any_java() if _starts_java() else ""
     builder = SparkSession.builder.appName(what).config("spark.ui.showConsoleProgress", "false")  # commands tell better
     try:
-        found = builder.getOrCreate()
+        with _uninterrupted():
+            found = builder.getOrCreate()
     except PySparkRuntimeError as exc:
         if exc.getCondition() != "JAVA_GATEWAY_EXITED":
             raise
@@ -36,6 +41,23 @@ def session(what: str) -> SparkSession:
     if str(context.master).startswith("local") and not context.getConf().contains(_SHUFFLED):
         found.conf.set(_SHUFFLED, context.defaultParallelism)  # 200 tasks on the few cores of one machine take seconds
     return found
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Lets Ctrl-C wait until the end of the block: a JVM that is only just starting would stay behind for ever, since
+    PySpark ends only one that has answered."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals don't come here
+        return
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if came:
+        signal.raise_signal(signal.SIGINT)
 
 
 def _starts_java() -> bool:

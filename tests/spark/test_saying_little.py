@@ -1,8 +1,11 @@
 """Commands on Spark say what they have to say, and the JVM beside them next to nothing."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -61,6 +64,38 @@ def test_a_machine_without_a_java_for_spark_is_told_to_install_one(java: str, sa
     assert said in last
     assert java or len(done.stderr.splitlines()) == 1
     assert not (tmp_path / "saved").exists()
+
+
+def test_who_interrupts_the_start_of_spark_leaves_no_java_behind(tmp_path: Path) -> None:
+    nm.connect(f"lmdb:{tmp_path}/db").create("m")
+    command = [sys.executable, "-m", "neomodel", "backup", "saved", "--store", f"lmdb:{tmp_path}/db"]
+    given = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent.parent)}
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, process_group=0
+    ) as running:
+        assert _within(60, lambda: _javas(running.pid))
+        os.killpg(running.pid, signal.SIGINT)
+        _, said = running.communicate(timeout=120)
+
+    assert running.returncode == 130
+    assert "Exception" not in said
+    assert _within(30, lambda: not _javas(running.pid))
+    assert not (tmp_path / "saved").exists()
+
+
+def _javas(group: int) -> list[str]:
+    """The processes of Java that a command of that process group has started."""
+    listed = subprocess.run(["ps", "-eo", "pgid=,comm="], capture_output=True, text=True, check=True).stdout
+    return [line for line in listed.splitlines() if line.split() == [str(group), "java"]]
+
+
+def _within(seconds: float, holds: Callable[[], object]) -> bool:
+    until = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.05)
+    return True
 
 
 @pytest.mark.parametrize(("kept", "ours"), [("log4j2.properties", False), ("log4j2.properties.template", True)])
