@@ -215,7 +215,7 @@ def check_room(model: "Model", states: Iterable[Any]) -> None:
 
 def carry(model: "Model", elements: "Iterable[Element]") -> None:
     """Copy the entries of objects that were in other models to where they are about to be stored, all versions at their
-    own times. Nobody sees them before the objects are there. A read for each timeline, a write for 500 entries."""
+    own times. Nobody sees them before the objects are there. A read for each timeline, a write for 5,000 entries."""
     for element in elements:
         for feature, left in _elsewhere(element._neo, model).items() if element._neo.kind.timelines else ():
             model.put(_copied(element._neo, feature, left))

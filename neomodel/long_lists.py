@@ -241,7 +241,10 @@ class LongList(Sequence[Any]):
         if isinstance(found, NeomodelError):
             return found
         stored = self._tree.root.stored()
-        return CorruptRow(self._state.where(), str(self._feature), stored, "a list with all its parts")
+        check = (
+            f"run `neomodel check {self._state.model.name} --repair`, which tells what is wrong and mends what it can"
+        )
+        return CorruptRow(self._state.where(), str(self._feature), stored, f"a list with all its parts: {check}")
 
     def _conflict(self) -> Conflict:
         """That the list is not what was seen any more. The row is read again."""
@@ -255,7 +258,7 @@ class LongList(Sequence[Any]):
     def append(self, values: Sequence[Any]) -> None:
         """Put values at the end. One write that compares nothing; of many values, within an edit, and where writes are
         signed, a swap."""
-        state, feature, name = self._state, self._feature, self._tree.root.name
+        state, feature = self._state, self._feature
         if state.edit is not None or is_signed() or len(values) > trees.LIMITS.leaf // 2:
             self.apply([Splice(len(self), 0, values)])
             return
@@ -263,7 +266,7 @@ class LongList(Sequence[Any]):
             self.due = trees.LIMITS.leaf // 2
             self._pack(self.due)
         self.due -= len(values)
-        tail = self._known_tail
+        name, tail = self._tree.root.name, self._known_tail  # of the list that is there by now
         seen = max([self._tree.root.last, *(tail or ())])
         positions = new_positions(len(values), after=seen)
         cells: dict[bytes, bytes | None] = {}

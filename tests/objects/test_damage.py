@@ -53,7 +53,7 @@ def test_a_cell_that_is_no_value_of_its_feature_is_told_with_its_place_and_the_r
 def part_of(thing: Any, feature: str, letter: bytes) -> Any:
     """The first cell of a long collection with that letter: see `long_lists`."""
     head = feature.encode() + b"\0"
-    cells = thing.eResource.table.cells(nm.oid(thing).encode(), "x", head, head + b"\xff")
+    cells = thing.eResource.table.cells(nm.oid(thing).encode(), "x", head, head[:-1] + b"\1")
     return next(cell for cell in cells if cell.qualifier[len(head) + 6 :].startswith(letter))
 
 
