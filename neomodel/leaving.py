@@ -73,7 +73,7 @@ def gather(tops: "list[Element]") -> list[Part]:
             (target, mirrored.eOpposite, target._neo.token(element, mirrored.eOpposite))
             for mirrored in state.kind.mirrored
             for target in targets_of(element, mirrored)
-            if id(target) not in inside and mirrored.eOpposite
+            if id(target) not in inside and mirrored.eOpposite and not isinstance(target._neo, Gone)
         ]
         values = {name: value for name, value in values.items() if value is not UNSET and value != []}
         place = None if number < len(tops) else state.place

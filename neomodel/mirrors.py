@@ -119,6 +119,8 @@ def mirror(obj: "Element", feature: EFeature, *, gone: "Iterable[Element]", come
     for target in come:
         if isinstance(obj._neo, Transient) and isinstance(target._neo, Stored):
             continue  # when it is stored
+        if isinstance(target._neo, Gone):
+            continue  # of a file that was not imported: when it is
         if not holds(obj, feature, target):
             continue  # no more: what was mirrored before took it away
         if not opposite.many:

@@ -25,7 +25,7 @@ from neomodel.row_access import RowAccess
 from neomodel.states import Stored, encode, together
 from neomodel.stores import Mutation
 from neomodel.stores.base import ORDERED
-from neomodel.unstored import Elsewhere, Gone, Known, Transient
+from neomodel.unstored import Elsewhere, Gone, Transient
 
 if TYPE_CHECKING:
     from neomodel.repository import Repository
@@ -186,7 +186,7 @@ class Model(RowAccess):
     def token(self, target: Element, feature: EFeature, *, beside: str) -> str:
         """What a row of this model holds to refer to `target`. One that is not stored yet gets its id now."""
         state = target._neo
-        if isinstance(state, Known):
+        if isinstance(state, Elsewhere):
             return state.deleted
         if isinstance(state, Gone):
             raise InvalidValue(str(feature), target, "an object that is still there")
