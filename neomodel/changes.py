@@ -23,7 +23,7 @@ from neomodel.mirrors import adjust, current, drop_tokens, holds, lies_in, may_h
 from neomodel.naming import give_ids
 from neomodel.states import Stored
 from neomodel.storing import prepare, settle
-from neomodel.subtrees import check_free
+from neomodel.subtrees import check_free, in_circle
 from neomodel.unstored import UNSET, Transient
 
 if TYPE_CHECKING:
@@ -355,9 +355,13 @@ def _check_no_cycle(parent: "Element", child: "Element") -> None:
         row = child._neo.read()
         if isinstance(parent._neo, Transient) or not any(f.column in row for f in child._neo.kind.containments):
             return
+    passed: set[int] = set()
     while above is not None:
         if above is child:
             raise InvalidValue(f"the container of {child!r}", parent, "no object that it contains itself")
+        if id(above) in passed:
+            raise in_circle(above._neo.model, above._neo.oid)
+        passed.add(id(above))
         if isinstance(child._neo, Transient) and isinstance(above._neo, Stored):
             return  # nothing stored lies in a transient object
         place = above._neo.place

@@ -13,7 +13,7 @@ from neomodel.leaving import erase, gather, leave
 from neomodel.mirrors import adjust, drop_tokens, lies_in, mirror
 from neomodel.newcomers import Newcomer, newcomers
 from neomodel.states import Stored
-from neomodel.subtrees import subtree, targets_of
+from neomodel.subtrees import in_circle, subtree, targets_of
 from neomodel.unstored import Gone, Transient
 
 if TYPE_CHECKING:
@@ -107,7 +107,11 @@ def _lies_below(below: Stored, above: Stored) -> bool:
     if not any(feature.column in above.read() for feature in above.kind.containments):
         return False
     oid: str | None = below.oid
+    passed: set[str] = set()
     while oid is not None and oid != above.oid:
+        if oid in passed:
+            raise in_circle(model, oid)
+        passed.add(oid)
         row = model.table.get(oid.encode(), columns=layout.PLACE)
         found = layout.place_of(row or {})
         oid = found[0] if found else None
@@ -121,9 +125,17 @@ def _transfer(child: "Element", parent: "Element", feature: EFeature) -> None:
     parts = gather([child])
     for part in parts:
         part.element._neo = part.as_transient()
-    ready = prepare(parent, feature, [child])
-    ready[0].cells[layout.FROM] = ids.ref(parts[0].state.version, parts[0].state.model.name).encode()
-    _store(home.model, ready)
+    try:
+        ready = prepare(parent, feature, [child])
+        ready[0].cells[layout.FROM] = ids.ref(parts[0].state.version, parts[0].state.model.name).encode()
+        _store(home.model, ready)
+    except Exception:  # it is where it was; of what was written of the copy a check tells, and repairs it
+        for part in parts:
+            part.element._neo = part.state
+            if home.model.live.get(part.state.oid) is part.element:
+                home.model.live.drop(part.state.oid)
+        _unlist(child, parent, feature)
+        raise
     try:
         erase(parts, 1)
     except Conflict:

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from neomodel.errors import InvalidValue
+from neomodel.errors import CorruptRow, InvalidValue
 from neomodel.kinds import EFeature
 from neomodel.mirrors import lies_in
 from neomodel.states import Stored
@@ -18,11 +18,12 @@ _FEW = 100  # children of one object: then those of others are read with them
 
 
 def subtree(top: "Element") -> "Iterator[Element]":
-    """The object and all it contains, level by level. One read for each level and 500 objects."""
+    """The object and all it contains, level by level. One read for each level and 500 objects. What lies in itself, as
+    rows say that are damaged, is walked once: nothing lies in two places, so the top alone can be met again."""
     level = [top]
     while level:
         yield from level
-        level = [child for parent, found in children_of(level) for child in found]
+        level = [child for parent, found in children_of(level) for child in found if child is not top]
 
 
 def children_of(parents: "list[Element]") -> "list[tuple[Element, list[Element]]]":
@@ -67,6 +68,12 @@ def targets_of(element: "Element", feature: EFeature) -> "list[Element]":
     raw = state.raw(feature)
     tokens = raw if feature.many else [] if raw is UNSET or raw is None else [raw]
     return state.targets(tokens, feature)  # type: ignore[no-any-return]
+
+
+def in_circle(model: "Model", oid: str) -> CorruptRow:
+    """That an object lies in itself, as rows say."""
+    mend = f"run `neomodel check {model.name} --repair`"
+    return CorruptRow(f"{model.name}/{oid}", "the container", oid.encode(), f"outside of the object: {mend}")
 
 
 def check_free(elements: "Iterable[Element]") -> None:

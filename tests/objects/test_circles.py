@@ -1,4 +1,4 @@
-"""Two moves at a time that together would make a circle."""
+"""Circles of containment: two moves at a time that together would make one, and one that is there."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -6,8 +6,9 @@ from typing import Any, TypeVar
 import pytest
 
 import neomodel as nm
+from neomodel import layout
 from neomodel.repository import Repository
-from neomodel.stores import Store, open_store
+from neomodel.stores import Mutation, Store, open_store
 from neomodel.stores.wrappers.base import Call, WrappedStore
 
 T = TypeVar("T")
@@ -56,3 +57,40 @@ def test_of_two_moves_that_would_make_a_circle_one_gives_way(swap: int) -> None:
     for seen in (model, theirs):
         assert [root.name for root in seen.roots] == ["a"]
         assert [node.name for node in seen.roots[0].eAllContents()] == ["x", "b", "y"]
+
+
+@pytest.fixture
+def circle() -> tuple[nm.Model, Any, Any]:
+    """A model, and two of its objects whose rows say that each lies in the other."""
+    repository = nm.connect("memory:")
+    repository.register(tree)
+    written = repository.create("m")
+    b = Node(name="b")
+    a = Node(name="a", parts=[b])
+    written.roots.extend([a, Node(name="c", parts=[Node(name="d")])])
+    b.parts.append(Node(name="x"))
+    listing = b.eResource.table.get(nm.oid(a).encode(), columns=(b"p:parts",)) or {}
+    back = listing[b"p:parts"].replace(nm.oid(b).encode(), nm.oid(a).encode())
+    cells = {nm.oid(a): layout.placed(nm.oid(b), "parts"), nm.oid(b): {b"p:parts": back}}
+    written.table.put_many([Mutation(oid.encode(), row) for oid, row in cells.items()])
+    model = Repository(repository.store).open("m")
+    return model, model[nm.oid(a)], model[nm.oid(b)]
+
+
+def test_what_is_put_into_a_circle_is_refused_and_stays_where_it_is(circle: tuple[nm.Model, Any, Any]) -> None:
+    model, _, b = circle
+    (c,) = (root for root in model.roots if root.name == "c")
+
+    with pytest.raises(nm.CorruptRow, match=r"the container of object m/.* run `neomodel check m --repair`"):
+        b.parts.append(c)
+
+    assert c.eContainer() is None
+    assert [node.name for node in c.parts] == ["d"]
+
+
+def test_a_circle_is_deleted_whole(circle: tuple[nm.Model, Any, Any]) -> None:
+    model, a, _ = circle
+
+    assert nm.delete(a).objects == 2
+    assert [root.name for root in model.roots] == ["c"]
+    assert nm.check(model, repair=True, patience=0).left == 0

@@ -1,11 +1,12 @@
 """Containment: an object lies in one place at most, and wherever it goes its subtree goes along."""
 
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 import neomodel as nm
 from neomodel.repository import Repository
+from neomodel.stores.wrappers import Faulty
 from tests.objects.library import Book, Library, Person, Shelf, library, stocked
 
 
@@ -172,6 +173,41 @@ def test_an_object_whose_id_is_taken_in_the_other_model_stays_where_it_is(repo: 
 
     assert as_stored(repo) == {"roots": ["m"], "m": ["of m"]}
     assert as_stored(repo, "other") == {"roots": ["other"], "other": ["of other"]}
+
+
+@pytest.mark.parametrize("fault", ["refused", "lost"])
+@pytest.mark.parametrize("place", ["roots", "inner"])
+def test_an_object_that_could_not_be_written_to_another_model_is_where_it_was(
+    repo: Repository, model: nm.Model, place: str, fault: Literal["refused", "lost"]
+) -> None:
+    faults = [fault]
+    store = Faulty(repo.store, lambda operation, _: faults.pop() if operation == "put_many" and faults else None)
+    stocked(model, one={}, two={})
+    home = Shelf(name="home")
+    repo.create("other").roots.append(home)
+    mine = Repository(store)
+    here, there = mine.open("m"), mine.open("other")
+    shelf = here.roots[0]
+    one, two = shelf.books
+    one.sequel = one.original = two
+    target = there.roots if place == "roots" else there[nm.oid(home)].inner
+
+    with pytest.raises((nm.StoreUnavailable, nm.OutcomeUnknown)):
+        target.append(shelf)
+
+    assert [element.eResource for element in (shelf, one, two)] == [here] * 3
+    assert (list(here.roots), list(shelf.books), one.sequel, one.original) == ([shelf], [one, two], two, two)
+    assert nm.oid(one) not in there.live
+    assert shelf not in list(target)
+    if fault == "refused":
+        assert nm.check(there, patience=0).findings == ()
+    nm.check(there, repair=True, patience=0)
+    assert as_stored(repo) == {"roots": ["shelf"], "shelf": ["one", "two"]}
+    assert as_stored(repo, "other") == {"roots": ["home"]}
+    one.name = "changed"
+    target.append(shelf)
+    assert as_stored(repo)["roots"] == []
+    assert (one.eResource, as_stored(repo, "other")["shelf"]) == (there, ["changed", "two"])
 
 
 def test_references_with_an_opposite_follow_an_object_to_another_model(repo: Repository, model: nm.Model) -> None:
