@@ -31,7 +31,7 @@ from pyspark.sql import SparkSession
 
 import neomodel as nm
 import spark
-from benchmarks.measure import Case, Comparison, Figure, Figures, Measured, Result, show, sized
+from benchmarks.measure import QUICK, WARMING, Case, Comparison, Figure, Figures, Measured, Result, show, sized
 from benchmarks.objects import BATCH, on_hbase
 from benchmarks.places import session as spark_session
 from neomodel import ids, layout
@@ -42,7 +42,7 @@ ROWS, HBASE_ROWS = sized((1_000_000, 40_000), (30_000, 6_000))
 ROUNDS = sized(3, 1)
 STORES = ("lmdb", "hbase")
 CELLS = 40_000  # that raw py-lmdb writes in a transaction, as neomodel does
-SMALL, LARGE = sized((100_000, 400_000), (10_000, 40_000))  # rows, for memory
+SMALL, LARGE = 100_000, 400_000  # rows, for memory
 _SPARE = 1 << 34
 
 Seconds = tuple[float, int]
@@ -106,12 +106,12 @@ def _digest(store: Store) -> list[str]:
 def _measured(sides: dict[str, tuple[Callable[[], Seconds], Callable[[], Seconds]]], cells: int) -> list[Result]:
     """Of each job the peer and neomodel in turns, after one round that warms up."""
     times: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in sides}
-    for number, (name, both) in itertools.product(range(ROUNDS + 1), sides.items()):
+    for number, (name, both) in itertools.product(range(WARMING + ROUNDS), sides.items()):
         for side, run in zip(times[name], both, strict=True):
             seconds, count = run()
             if count != cells:
                 raise AssertionError(f"{name}: {count} cells, not {cells}")
-            if number:
+            if number >= WARMING:
                 side.append(seconds)
     cases = {name: Case(name, "cells", cells, *both, 0.5) for name, both in sides.items()}
     return [Result(cases[name], median(peer), median(ours)) for name, (peer, ours) in times.items()]
@@ -167,7 +167,7 @@ def _on_hbase(session: SparkSession) -> list[Result]:
         _fill(repo, HBASE_ROWS)
         url = f"{repo.store.url}&prefix=again_"
         at_hand, source = list(_rows(HBASE_ROWS)), _digest(repo.store)
-        tables = [f"raw{number}" for number in range(ROUNDS + 1)]
+        tables = [f"raw{number}" for number in range(WARMING + ROUNDS)]
         for one in tables:
             repo.store.table(one).create(layout.FAMILIES, splits=ids.splits(repo.store.breadth))
 
@@ -246,7 +246,7 @@ def report(stores: Collection[str] = STORES) -> list[Measured]:
     with spark_session() as session:
         for measured, title, driver in (jobs[name] for name in stores):
             found.append(Comparison(f"Backup and restore by Spark {title}", driver, measured(session)))
-    return [*found, _memory()] if "lmdb" in stores else found
+    return [*found, _memory()] if "lmdb" in stores and not QUICK else found
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ from pyspark.sql import SparkSession
 
 import neomodel as nm
 import spark
-from benchmarks.measure import Case, Comparison, Figure, Figures, Measured, Result, show, sized
+from benchmarks.measure import QUICK, WARMING, Case, Comparison, Figure, Figures, Measured, Result, show, sized
 from benchmarks.places import hbase
 from benchmarks.places import session as spark_session
 from metamodels import elsa
@@ -39,7 +39,7 @@ from neomodel.stores.hbase_url import parse
 
 MESSAGES = sized({"lmdb": 2_000_000, "hbase": 400_000}, {"lmdb": 10_000, "hbase": 4_000})
 """As many as make the start of a query, a second or two whatever comes, a small part of it: a stream runs for days."""
-MEMORY = sized(200_000, 10_000)
+MEMORY = 200_000
 FILES = 4
 ROUNDS = sized(3, 1)
 STORES = ("lmdb", "hbase")
@@ -120,7 +120,7 @@ def _measured(
     pairs = [_pair(line) for file in sorted(queue.iterdir()) for line in file.read_text().splitlines()]
     numbers = itertools.count()
     times: tuple[list[float], ...] = ([], [], [])
-    for number in range(ROUNDS + 1):
+    for number in range(WARMING + ROUNDS):
         system = f"made{next(numbers)}"
         found = [
             _plain(pairs, made()),
@@ -131,7 +131,7 @@ def _measured(
             written = sum(1 for _ in repository.store.table(f"elsa.{system}").scan(b"elsa.Record#"))
         if written != count:
             raise AssertionError(f"{written} records were written, not {count}")
-        if number:  # the first one warms up
+        if number >= WARMING:
             for some, seconds in zip(times, found, strict=True):
                 some.append(seconds)
     plain, own, ours = map(median, times)
@@ -203,7 +203,8 @@ def _on_lmdb(session: SparkSession) -> list[Measured]:
 
         results = _measured(session, url, queue, count, made)
         title = f"Synchronization into LMDB, {count:,} messages"
-        return [Comparison(title, "raw py-lmdb", list(results)), _memory(session, url, Path(folder), MEMORY)]
+        memory = [] if QUICK else [_memory(session, url, Path(folder), MEMORY)]
+        return [Comparison(title, "raw py-lmdb", list(results)), *memory]
 
 
 def _on_hbase(session: SparkSession) -> list[Measured]:

@@ -13,6 +13,8 @@ T = TypeVar("T")
 
 QUICK = bool(os.environ.get("QUICK"))
 """Whether to take small sizes and few rounds: to see that all of it runs, and about where it stands."""
+WARMING = 0 if QUICK else 1
+"""Rounds that don't count, before those that do."""
 FLAT = 1.5
 """How many times the least cost of one thing its cost among the most may be."""
 

@@ -18,7 +18,19 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 import neomodel as nm
-from benchmarks.measure import QUICK, Case, Comparison, Figure, Figures, Growth, Measured, Result, show, sized
+from benchmarks.measure import (
+    QUICK,
+    WARMING,
+    Case,
+    Comparison,
+    Figure,
+    Figures,
+    Growth,
+    Measured,
+    Result,
+    show,
+    sized,
+)
 from benchmarks.places import hbase, lmdb, session
 from neomodel.stores.hbase_url import parse
 
@@ -134,14 +146,14 @@ def expected(rows: int) -> tuple[Any, ...]:
 
 
 def _in_turns(jobs: list[Job]) -> list[float]:
-    """Median seconds of each, after one run that warms up."""
+    """Median seconds of each, after a run that warms up."""
     times: list[list[float]] = [[] for _ in jobs]
-    for number in range(ROUNDS + 1):
+    for number in range(WARMING + ROUNDS):
         for job, seconds in zip(jobs, times, strict=True):
             gc.collect()
             start = time.perf_counter()
             job.run()
-            if number:
+            if number >= WARMING:
                 seconds.append(time.perf_counter() - start)
     return [median(seconds) for seconds in times]
 

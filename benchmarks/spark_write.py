@@ -28,7 +28,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 import neomodel as nm
-from benchmarks.measure import Case, Comparison, Measured, Result, show, sized
+from benchmarks.measure import WARMING, Case, Comparison, Measured, Result, show, sized
 from benchmarks.objects import BATCH, on_hbase
 from benchmarks.places import session as spark_session
 from metamodels import java
@@ -144,7 +144,8 @@ def _measured(
 
         sides = (own, plain, ours)
         ours()
-        own()
+        if WARMING:
+            own()
         at_hand.extend(repo.store.table(f"made{next(numbers) - 1}").scan())
         times: list[list[float]] = [[], [], []]
         for _, side in itertools.product(range(ROUNDS), range(3)):

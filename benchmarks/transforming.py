@@ -12,7 +12,7 @@ from typing import Any
 
 import neomodel as nm
 import spark
-from benchmarks.measure import Figure, Figures, Growth, Measured, show, sized
+from benchmarks.measure import WARMING, Figure, Figures, Growth, Measured, show, sized
 from benchmarks.places import hbase, lmdb, session
 from metamodels.transformations.class2relational import class2relational
 from metamodels.zoo import Attribute, Class, DataType, classes, relational
@@ -100,7 +100,8 @@ def report() -> list[Measured]:
             settled(model)
             for cores in CORES:
                 with session(cores) as found:
-                    spark.transform(found, class2relational, model, f"warm{cores}")
+                    if WARMING:
+                        spark.transform(found, class2relational, model, f"warm{cores}")
                     run = checked(spark.transform(found, class2relational, model, f"made{cores}"), model)
                 made.append(_rate(f"{name}, `local[{cores}]`", run, wanted if cores == 2 else 0))
             alone = checked(nm.transform(class2relational, model, "alone"), model)
