@@ -20,7 +20,8 @@ from neomodel.xmi.targets import Targets
 
 _FILE = b"?file\0"
 _WAITS = b"?waits\0"
-_STEP = re.compile(r"@(.+?)(?:\.([0-9]+))?")
+_ROOT = re.compile("[0-9]{0,9}")
+_STEP = re.compile(r"@(.+?)(?:\.([0-9]{1,9}))?")
 
 
 def file_cells(path: str, roots: Iterable[tuple[int, str]]) -> Iterator[tuple[bytes, bytes]]:
@@ -88,7 +89,7 @@ class Earlier:
     def _follow(self, file: int, path: str) -> str | None:
         """The id of what a path leads to, through objects as they are now."""
         first, *steps = path.split("/")
-        column = self._heads[file] + b"\0%08d" % int(first or 0) if first.isdigit() or not first else b""
+        column = self._heads[file] + b"\0%08d" % int(first or 0) if _ROOT.fullmatch(first) else b""
         cells = self._model.table.cells(ids.ROOT.encode(), layout.EXTENT, column, column + b"\0", limit=1)
         start = next((cell.value.decode() for cell in cells), None) if column else None
         if start is None:
@@ -134,10 +135,12 @@ def matching(uri: str, base: str, paths: list[str]) -> int | None:
 
 
 def _below(obj: Any, step: str) -> Any:
-    """What a step of a path leads to from an object."""
+    """What a step of a path leads to from an object that contains it."""
     placed = _STEP.fullmatch(step)
     if placed is None:
         return next((one for one in obj.eContents if getattr(one, "name", None) == step), None)
     feature = obj.eClass.features[placed[1]]
+    if not feature.containment:
+        return None
     value = obj.eGet(feature)
     return value[int(placed[2] or 0)] if feature.many else value

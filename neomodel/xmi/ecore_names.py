@@ -113,7 +113,7 @@ def _place(package: Node, made: str, seen: dict[str, Node], notices: Notices) ->
         where = f"{first.file.name}:{first.line}"
         if package.parent is None:
             raise package.fault(f"the nsURI {ns_uri!r} of package {package.name} is that of the one in {where} too")
-        package.change("nsURI", _free(made, seen))
+        package.change("nsURI", free(made, seen))
         ns_uri = package.values["nsURI"]
         text = f"the nsURI of package {package.name} is that of the package in {where} too; it is found by {ns_uri!r}"
         notices.add(package.file.name, package.line, text)
@@ -138,7 +138,7 @@ def _tell_apart(node: Node, notices: Notices) -> None:
             if not child.name:
                 raise child.fault(f"a {what} of {node.name} has no name")
             if child.name in seen:
-                name = _free(child.name, taken, "_")
+                name = free(child.name, taken, "_")
                 text = f"{node.name} has another {what} {child.name!r}; this one is called {name!r} here"
                 notices.add(child.file.name, child.line, text)
                 child.change("name", name)
@@ -147,7 +147,8 @@ def _tell_apart(node: Node, notices: Notices) -> None:
             _tell_apart(child, notices)
 
 
-def _free(name: str, taken: Iterable[str], separator: str = ".") -> str:
+def free(name: str, taken: Iterable[str], separator: str = ".") -> str:
+    """The name with the first number that makes it one that is not taken."""
     return next(found for found in _numbered(name, separator) if found not in taken)
 
 

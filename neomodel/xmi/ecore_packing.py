@@ -20,6 +20,7 @@ from neomodel.metamodel import (
     Timeline,
     TypeName,
 )
+from neomodel.scope import Scope
 from neomodel.xmi.ecore_kept import (
     KEY,
     KIND,
@@ -46,7 +47,9 @@ class Packer:
         self._addresses: dict[tuple[TypeName, str | None], str] = {}
         """Of classifiers, and of their features, where they are in their packages."""
         self._kinds: dict[TypeName, str] = {}
-        for root in packages:
+        roots = list(packages)
+        self._scope = Scope(roots)
+        for root in roots:
             for package in root.with_subpackages():
                 self._locate(package)
 
@@ -128,10 +131,18 @@ class Packer:
         return f"ecore:{kind} {name.ns_uri}#//{self._addresses.get((name, None)) or segment(name.name)}"
 
     def _of_type(self, reference: Reference, name: str, kind: str) -> str:
-        """A feature of the class that a reference is to. What is inherited is found there all the same."""
-        type_ = reference.type
+        """A feature of the class that a reference is to, in the class that declares it: files know no other place."""
+        type_ = self._declaring(reference.type, name)
         found = self._addresses.get((type_, name)) or f"{segment(type_.name)}/{segment(name)}"
         return f"ecore:{kind} {type_.ns_uri}#//{found}"
+
+    def _declaring(self, type_: TypeName, name: str) -> TypeName:
+        """Where a class has a feature from; if that is in none of the packages, its first super type outside them."""
+        found = self._scope.feature(type_, name)
+        if found is not None:
+            return found[0]
+        above = (super_ for _, class_ in self._scope.lineage(type_) for super_ in class_.supers)
+        return next((super_ for super_ in above if self._scope.classifier(super_) is None), type_)
 
 
 def _step(found: Classifier | Feature, kind: str, position: str) -> str:

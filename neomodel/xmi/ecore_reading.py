@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable
+from pathlib import Path
 
 from neomodel.metamodel import Package
 from neomodel.xmi.ecore_links import Links
@@ -22,10 +23,11 @@ def read_ecore(
     line, and if `strict` so is whatever there would be a notice of.
     """
     notices = Notices(strict=strict)
-    files: dict[object, File] = {}
+    files: dict[Path, File] = {}
     for path in paths:
-        file = read_tree(path, notices)
-        files.setdefault(file.path, file)
+        place = Path(path).resolve()
+        if place not in files:  # else it is given twice, by two names maybe
+            files[place] = read_tree(path, notices)
     others = tuple(registered)
     links = Links(files.values(), others, notices)
     tops = arrange(files.values(), links, notices)

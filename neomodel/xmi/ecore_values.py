@@ -22,6 +22,7 @@ from neomodel.metamodel import (
 )
 from neomodel.xmi.ecore_kept import KEY, KIND, MARKS, SOURCE, TIMELINE, annotation, kept
 from neomodel.xmi.ecore_links import Links, Target
+from neomodel.xmi.ecore_names import free
 from neomodel.xmi.ecore_tree import Node
 from neomodel.xmi.notices import Notices
 from neomodel.xmltype import EXTENDED
@@ -97,11 +98,15 @@ class Reader:
         )
 
     def _distinct(self, node: Node, literals: list[Literal]) -> list[Literal]:
-        """Literals with texts of their own: of two with one text, EMF reads the first."""
+        """Literals with texts of their own: of two with one text, EMF reads the first. What is made is no text that a
+        literal has in the file, which may be in models."""
         seen: set[str] = set()
+        taken = {literal.text for literal in literals}
         for number_, (child, literal) in enumerate(zip(node.inside("eLiterals"), literals, strict=True)):
             if literal.text in seen:
-                text = next(text for text in (literal.name, f"{literal.name}_{number_}") if text not in seen)
+                usual = (literal.name, f"{literal.name}_{number_}")
+                text = next((text for text in usual if text not in taken), None) or free(usual[1], taken, "_")
+                taken.add(text)
                 self.say(child, f"another literal has the text {literal.text!r} too; this one has {text!r} here")
                 child.changed["literal"] = child.values.get("literal", "")
                 literals[number_] = Literal(

@@ -1,6 +1,7 @@
 """Text and names as XML has them, in UTF-8; `NoXMLError` for what XML 1.0 can't hold."""
 
 import re
+from functools import lru_cache
 from xml.parsers import expat
 
 _WORK = re.compile(rb"[^ !#-%\'-;=-~]")  # all but plain ASCII without & < "
@@ -40,9 +41,19 @@ def quoted(value: str) -> bytes:
 
 def name(given: str) -> bytes:
     """A name without a colon, for an element or an attribute."""
-    if not _NAME.fullmatch(given):
+    if not _NAME.fullmatch(given) or not (given.isascii() or _is_read(given)):
         raise NoXMLError(f"{given!r} is no name in XML")
     return given.encode()
+
+
+@lru_cache(1000)
+def _is_read(given: str) -> bool:
+    """Whether readers take it for a name: which letters they know depends on the edition of XML 1.0, most know few."""
+    try:
+        expat.ParserCreate().Parse(f"<{given}/>", True)
+    except expat.ExpatError:
+        return False
+    return True
 
 
 def element(given: str) -> bytes:

@@ -6,6 +6,7 @@ with the place in the file as a path: ``m.json: [0].beds[1].name is 7, expected 
 
 import json
 import os
+import re
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from neomodel.repository import Repository
 
 Json = dict[str, Any]
+_NUMBER = re.compile("[0-9]{1,9}")
 
 
 def import_json(
@@ -100,7 +102,7 @@ class _Reading:
         self._named: dict[str, Element] = {}
 
     def read(self, found: Any) -> list[Element]:
-        """The objects at the top, with all in them, not stored yet."""
+        """The objects that nothing contains, with all in them, not stored yet."""
         several = isinstance(found, list)
         pairs = [(one, f"[{at}]") for at, one in enumerate(found)] if several else [(found, "the object")]
         try:
@@ -114,7 +116,7 @@ class _Reading:
         for link, targets in linked:
             if link.feature.many and link.feature.eOpposite is not None:
                 self._order(link, targets)
-        return tops
+        return [top for top in tops if top.eContainer() is None]  # others name the object that contains them
 
     def store_ids(self, model: "Model") -> None:
         """Write the xmi:ids of objects that are stored by now."""
@@ -132,7 +134,7 @@ class _Reading:
         self.made.append(made)
         identity = found.get(IDENTITY) if IDENTITY not in kind.features else None
         if identity is not None:
-            if not isinstance(identity, str) or identity in self._ids:
+            if not isinstance(identity, str) or not _is_text(identity) or identity in self._ids:
                 raise self._fault(at, f"{identity!r} is no uuid, or that of another object")
             self._ids[identity] = made
         for name, value in found.items():
@@ -141,11 +143,11 @@ class _Reading:
             feature = kind.features.get(name)
             if feature is None or feature.timeline:
                 raise self._fault(f"{at}.{name}", f"{kind} has no such feature")
-            self._take(made, feature, value, owner, f"{at}.{name}")
+            self._take(made, feature, value, f"{at}.{name}")
         return made
 
-    def _take(self, made: Element, feature: EFeature, value: Any, owner: EFeature | None, at: str) -> None:
-        if feature.computed or (feature.container and feature.eOpposite is owner):
+    def _take(self, made: Element, feature: EFeature, value: Any, at: str) -> None:
+        if feature.computed:
             return  # what follows from the rest
         if feature.many != isinstance(value, list):
             raise self._fault(at, f"it is {_sort(value)}, expected {'a list' if feature.many else 'no list'}")
@@ -179,7 +181,9 @@ class _Reading:
             if owner is not None and isinstance(owner.eType, EClass):
                 return owner.eType
             raise self._fault(at, f"it has no {CLASS}")
-        uri, mark, way = str(name).partition("#")
+        uri, mark, way = str(name).rpartition("#")  # a namespace may have one too
+        if not mark:
+            raise self._fault(at, f"its {CLASS} is {name!r}, expected namespace#//name")
         try:
             package: EPackage = self._repository.metamodel(uri)
         except NeomodelError as exc:
@@ -191,7 +195,7 @@ class _Reading:
                 raise self._fault(at, f"there is no package {step} in {package.nsURI}")
             package = inner
         kind = package.classifiers.get(last)
-        if not mark or not isinstance(kind, EClass):
+        if not isinstance(kind, EClass):
             raise self._fault(at, f"there is no class {name!r}")
         return kind
 
@@ -214,16 +218,16 @@ class _Reading:
         return found
 
     def _walked(self, path: str, tops: list[Element]) -> Element | None:
-        _, first, *steps = path.split("/") if path != "/" else ["", ""]
-        try:
-            found: Any = tops[int(first or 0)]
-            for step in steps:
-                name, _, number = step.removeprefix("@").partition(".")
-                held = found.eGet(name)
-                found = held[int(number)] if number else held
-        except (ValueError, IndexError, AttributeError, NeomodelError):
-            return None
-        return found if isinstance(found, Element) else None
+        first, *steps = path[1:].split("/")
+        found: Any = _at(tops, first or "0")
+        for step in steps:
+            name, _, number = step.removeprefix("@").partition(".")
+            feature = found.eClass.features.get(name) if found is not None else None
+            if feature is None or not feature.containment:
+                return None
+            held = found.eGet(feature)
+            found = _at(held if feature.many else [held], number or "0")
+        return found  # type: ignore[no-any-return]
 
     def _called(self) -> dict[str, Element]:
         """Objects by their attributes that are ids."""
@@ -236,6 +240,13 @@ class _Reading:
         return found
 
     def _refer(self, link: _Link, targets: list[Element | None]) -> None:
+        if link.feature.container and (held := link.obj.eContainer()) is not None:
+            named = targets[0]
+            if named is not None and (
+                named is not held or link.obj.eContainmentFeature() is not link.feature.eOpposite
+            ):
+                raise self._fault(link.at, f"{named} is not where this object lies")
+            return
         self.references += sum(target is not None for target in targets)
         if link.feature.many:
             self._set(link.obj, link.feature, [*_without(link.obj.eGet(link.feature.name), targets), *targets], link.at)
@@ -258,6 +269,17 @@ class _Reading:
 
     def _fault(self, at: str, reason: str) -> InvalidFile:
         return InvalidFile(self._file, f"{at}: {reason}")
+
+
+def _at(objects: Any, number: str) -> Any:
+    """What is at that place; None if there is no such place."""
+    if not _NUMBER.fullmatch(number) or int(number) >= len(objects):
+        return None
+    return objects[int(number)]
+
+
+def _is_text(value: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in value)
 
 
 def _without(objects: Iterable[Any], others: Iterable[Any]) -> list[Any]:

@@ -1,7 +1,8 @@
 """A small model as a file of JSON, in the dialect of PyEcore's JsonResource. All of it is in memory at once.
 
 An object is a JSON object with its features by name, and ``eClass`` where its class does not follow from the feature
-that contains it; ``uuid`` if all objects have an xmi:id. A reference is ``{"eClass": class, "$ref": fragment}``.
+that contains it; ``uuid`` if all objects have an xmi:id and none a feature of that name. A reference is
+``{"eClass": class, "$ref": fragment}``.
 """
 
 import json
@@ -48,7 +49,9 @@ def export_json(model: "Model", target: output.Target, *, own_ids: bool = False,
         stream.write(json.dumps(tops, ensure_ascii=False, indent=2).encode())
     told = notices("JSON", timelines=tree.without, lost=tree.lost, example=tree.example)
     if tree.some_named and not tree.named:
-        told += ("no xmi:id was written: JSON has place for them only if all objects have one",)
+        occupied = f"a feature is called {IDENTITY}, as they are in JSON"
+        reason = occupied if tree.occupied else "JSON has place for them only if all objects have one"
+        told += (f"no xmi:id was written: {reason}",)
     file = os.fspath(target) if isinstance(target, str | os.PathLike) else "-"
     return Export(model.name, file, tree.elements, tree.references, time.perf_counter() - began, told)
 
@@ -70,6 +73,8 @@ class _Tree(Survey):
         self.tops: list[Json] = []
         self.elements = self.references = self.lost = self.without = 0
         self.example = b""
+        self.occupied = False
+        """Whether a class has a feature in the place of ids."""
         self._timelines = timelines
         self._made: dict[bytes, Json] = {}
         self._named: dict[bytes, str] = {}
@@ -77,8 +82,8 @@ class _Tree(Survey):
 
     @property
     def named(self) -> bool:
-        """Whether all objects have ids; else none is written."""
-        return len(self._named) == len(self._made)
+        """Whether all objects have ids, and place for them; else none is written."""
+        return not self.occupied and len(self._named) == len(self._made)
 
     @property
     def some_named(self) -> bool:
@@ -92,6 +97,7 @@ class _Tree(Survey):
         kind, made = self.model.kind_of(row), self._made.setdefault(key, {})
         above = self._made.get(parent.key)
         self.elements += 1
+        self.occupied |= IDENTITY in kind.features
         if layout.ASIDE in row:
             raise self._unwritable(key, "there is no place for what was kept aside of it", "export it as XMI")
         if above is None or feature.eType.type_name != kind.type_name:

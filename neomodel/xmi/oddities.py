@@ -19,6 +19,8 @@ from neomodel.xmi.spellings import ELEMENT
 if TYPE_CHECKING:
     from neomodel.xmi.reading import Reading
 
+_KEPT = {"\r": "&#13;"}  # else readers take it for the end of a line
+
 
 class ValueElement:
     """A value of an attribute, as text."""
@@ -180,7 +182,7 @@ class Capture:
 
     def text(self, data: str) -> None:
         if self._keep is not None:
-            self._pieces.append(escape(data))
+            self._pieces.append(escape(data, _KEPT))
 
     def end(self, name: str) -> None:
         self._depth -= 1

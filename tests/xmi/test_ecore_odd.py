@@ -1,10 +1,13 @@
 """Broken metamodels: what EMF would load is read, with a notice of file and line; the rest is refused with the same."""
 
+from pathlib import Path
+
 import pytest
 
 from neomodel.errors import InvalidFile
 from neomodel.metamodel import ECORE, Attribute, Class, DataType, Enum, Package, Reference, TypeName
 from neomodel.soundness import check
+from neomodel.xmi.ecore_reading import read_ecore
 from neomodel.xmi.notices import Notice, Notices
 from tests.xmi.ecore_files import (
     ANY,
@@ -162,6 +165,12 @@ ODD = {
             "a.ecore:5: p.E.a_1: another literal has the text 'a' too; this one has 'a_1' here",
         ],
     ),
+    "literals of one text, of which the names are the texts of others": (
+        '<eClassifiers xsi:type="ecore:EEnum" name="E">\n<eLiterals name="a" literal="x"/>\n'
+        '<eLiterals name="b" literal="x"/>\n<eLiterals name="c" literal="b"/>\n<eLiterals name="d" literal="b_1"/>'
+        "</eClassifiers>",
+        ["a.ecore:4: p.E.b: another literal has the text 'x' too; this one has 'b_1_1' here"],
+    ),
     "text between elements": (
         "some text\n" + class_("A"),
         ["a.ecore:3: the text 'some text' means nothing here; it is left out"],
@@ -247,6 +256,17 @@ def test_notices_are_in_the_order_of_files_and_lines(read_ecores: Read) -> None:
     assert [(notice.file, notice.line) for notice in notices] == [
         (file, line) for file in ("a.ecore", "b.ecore") for line in (1, 3, 4)
     ]
+
+
+def test_a_file_that_is_given_by_two_names_is_read_once(read_ecores: Read) -> None:
+    text = ecore(ODD["text between elements"][0])
+    read_ecores(text)
+    Path("link.ecore").symlink_to("a.ecore")
+
+    packages, notices = read_ecore("./a.ecore", "link.ecore", "a.ecore")
+
+    assert [package.name for package in packages] == ["p"]
+    assert told(notices) == ["./a.ecore:3: the text 'some text' means nothing here; it is left out"]
 
 
 def test_a_notice_is_text_with_file_and_line_and_strict_ones_are_errors() -> None:

@@ -199,3 +199,23 @@ def test_a_reference_to_a_package_elsewhere_names_it_by_its_namespace(tmp_path: 
     known = Package("q", "http://q", classifiers=[Class("B")])
     assert read_ecore(tmp_path / "p.ecore", registered=[known]) == ([package], [])
     assert read_ecore(tmp_path / "p.ecore")[0][0].classifiers[0].features[0].type == ANY  # type: ignore[union-attr]
+
+
+def test_a_key_that_is_inherited_is_named_where_it_is_declared(tmp_path: Path) -> None:
+    named = Class("Named", features=[Attribute("n", TEXT)])
+    below = Class("A", supers=[TypeName("http://p", "Named")])
+    holder = Class("Holder", features=[Reference("held", A, upper=-1, containment=True, keys=["n"])])
+    package = Package("p", "http://p", classifiers=[named, below, holder])
+
+    assert again([package], tmp_path / "p.ecore") == [package]
+    assert 'eKeys="#//Named/n"' in (tmp_path / "p.ecore").read_text()
+
+
+def test_a_key_that_is_inherited_from_another_package_is_named_there(tmp_path: Path) -> None:
+    known = Package("q", "http://q", classifiers=[Class("Named", features=[Attribute("n", TEXT)])])
+    below = Class("A", supers=[TypeName("http://q", "Named")])
+    holder = Class("Holder", features=[Reference("held", A, upper=-1, containment=True, keys=["n"])])
+    package = Package("p", "http://p", classifiers=[below, holder])
+    write_ecore(package, tmp_path / "p.ecore")
+
+    assert read_ecore(tmp_path / "p.ecore", registered=[known]) == ([package], [])

@@ -347,15 +347,29 @@ def test_what_xml_can_not_carry_is_refused_by_name(text: str, feature: str, mode
     assert not list(tmp_path.glob("*.xmi*"))
 
 
-def test_a_name_that_xml_has_not_is_refused(repo: nm.Repository, model: nm.Model, tmp_path: Path) -> None:
-    attribute = nm.metamodel.Attribute("no name", nm.metamodel.TypeName(nm.metamodel.ECORE, "EString"))
+@pytest.mark.parametrize("name", ["no name", "size_µm", "m²", "\u01c4"])
+def test_a_name_that_xml_has_not_is_refused(name: str, repo: nm.Repository, model: nm.Model, tmp_path: Path) -> None:
+    attribute = nm.metamodel.Attribute(name, nm.metamodel.TypeName(nm.metamodel.ECORE, "EString"))
     odd = repo.register(
         nm.metamodel.Package("odd", "http://odd", classifiers=[nm.metamodel.Class("Odd", features=[attribute])])
     )
     model.roots.append(odd.Odd())
 
-    with pytest.raises(NotWritable, match="'no name' is no name in XML"):
+    with pytest.raises(NotWritable, match=f"'{name}' is no name in XML"):
         model.export_xmi(tmp_path / "m.xmi")
+
+
+def test_a_name_in_letters_of_another_script_is_written(repo: nm.Repository, model: nm.Model, tmp_path: Path) -> None:
+    attribute = nm.metamodel.Attribute("größe_名", nm.metamodel.TypeName(nm.metamodel.ECORE, "EString"))
+    odd = repo.register(
+        nm.metamodel.Package("odd", "http://odd", classifiers=[nm.metamodel.Class("Odd", features=[attribute])])
+    )
+    model.roots.append(odd.Odd(größe_名="3"))
+
+    model.export_xmi(tmp_path / "m.xmi")
+    repo.import_xmi(tmp_path / "m.xmi", model="again")
+
+    assert [one.größe_名 for one in repo.open("again").roots] == ["3"]
 
 
 def test_timelines_are_refused_unless_they_are_to_be_left_out(model: nm.Model, tmp_path: Path) -> None:

@@ -396,3 +396,16 @@ def test_what_is_not_there_is_kept_by_the_name_of_the_file_where_it_should_be(tm
     for repository in (together, apart):
         repository.open("m").export_xmi(tmp_path / "out.xmi")
         assert '<original href="far.xmi#//@none"/>' in (tmp_path / "out.xmi").read_text()
+
+
+@pytest.mark.parametrize(
+    "path", ["//@name", "//@name/@books", "//@name.0", "/²", f"/{'9' * 5000}", f"//@books.{'9' * 5000}"]
+)
+def test_a_path_that_leads_to_no_object_of_an_earlier_file_is_refused(tmp_path: Path, path: str) -> None:
+    repository = new_repository()
+    repository.import_xmi(written(tmp_path / "a.xmi", '<l:Library NS name="a"/>'), model="m")
+    later = written(tmp_path / "b.xmi", f'<l:Book NS><sequel href="a.xmi#{path}"/></l:Book>')
+
+    with pytest.raises(InvalidFile, match="which is not there"):
+        repository.import_xmi(later, model="m", add=True)
+    assert [root.name for root in repository.open("m").roots] == ["a"]

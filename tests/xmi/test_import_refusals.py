@@ -92,6 +92,14 @@ def test_unknown_elements_are_kept_aside_as_they_are(tmp_path: Path) -> None:
     assert notices == ["2: library.Library has no feature 'cellar'; the element is kept aside"]
 
 
+def test_a_carriage_return_in_an_element_that_is_kept_aside_comes_back(tmp_path: Path) -> None:
+    model, _ = lenient(written(tmp_path / "a.xmi", "<l:Library NS><cellar>a&#13;b</cellar></l:Library>"))
+
+    model.export_xmi(tmp_path / "b.xmi")
+
+    assert b"<cellar>a&#13;b</cellar>" in (tmp_path / "b.xmi").read_bytes()
+
+
 def test_elements_of_unknown_classes_are_kept_aside(tmp_path: Path) -> None:
     library = '<l:Library><shelves xsi:type="l:Rack"/></l:Library>'
     body = f'<xmi:XMI NS xmlns:x="http://x"><x:Thing><y/></x:Thing>{library}</xmi:XMI>'

@@ -13,8 +13,9 @@ from pyecore.resources.json import JsonResource
 
 import neomodel as nm
 from neomodel.errors import InvalidFile, NotWritable
-from neomodel.metamodel import Class, Package
+from neomodel.metamodel import Attribute, Class, Package
 from tests.objects.library import Book, library
+from tests.xmi.ecore_files import TEXT
 from tests.xmi.garden import Bed, Garden, Gate, Label, Light, Plant, Tree, garden
 from tests.xmi.pyecore_peer import Peer, content_of, content_of_peer
 from tests.xmi.random_models import Filled, fill, filled
@@ -229,9 +230,59 @@ WRONG = [
     ('{"eClass": "http://garden#//Garden", "favourite": {"$ref": "//@beds.0"}}', "no object '//@beds.0'"),
     ('{"eClass": "http://garden#//Garden", "favourite": {"$ref": "/"}}', "the object.favourite: "),
     ('{"eClass": "http://garden#//Garden", "favourite": {"$ref": "a.json#/"}}', "another file, a.json"),
+    ('{"eClass": "http://garden#//Garden", "favourite": {"$ref": "//@gate.0"}}', "no object '//@gate.0'"),
+    ('{"eClass": "http://garden#//Garden", "beds": [{}], "shown": [{"$ref": "//@beds.-1"}]}', "no object '//@beds.-1'"),
+    ('[{"eClass": "http://garden#//Garden", "shown": [{"$ref": "/-1"}]}]', "no object '/-1'"),
+    ('{"eClass": "http://garden#//Garden", "shown": [{"$ref": "//@name.0/@x"}]}', "no object '//@name.0/@x'"),
+    ('{"eClass": "http://garden#//Garden", "uuid": "\\ud800"}', "is no uuid"),
+    ('{"eClass": "Garden"}', "its eClass is 'Garden', expected namespace#//name"),
+    (
+        '[{"eClass": "http://garden#//Garden", "beds": [{"garden": {"$ref": "/1"}}]},'
+        ' {"eClass": "http://garden#//Garden"}]',
+        "[0].beds[0].garden: <garden.Garden (not stored)> is not where this object lies",
+    ),
+    (
+        '[{"eClass": "http://garden#//Garden", "things":'
+        ' [{"eClass": "http://garden#//Bed", "garden": {"$ref": "/0"}}]}]',
+        "[0].things[0].garden: <garden.Garden (not stored)> is not where this object lies",
+    ),
     ("9" * 5000, "a number is too long"),
     ('{"eClass": "http://garden#//Plant", "growth": 1}', "garden.Plant has no such feature"),
 ]
+
+
+def test_an_object_at_the_top_that_names_its_container_lies_in_it(repo: nm.Repository, tmp_path: Path) -> None:
+    (tmp_path / "m.json").write_text(
+        '[{"eClass": "http://garden#//Garden", "beds": [{"name": "a", "garden": {"$ref": "/0"}}]},'
+        ' {"eClass": "http://garden#//Bed", "name": "b", "garden": {"$ref": "/0"}}]'
+    )
+
+    repo.import_json(tmp_path / "m.json", model="m")
+
+    (top,) = repo.open("m").roots
+    assert [bed.name for bed in top.beds] == ["a", "b"]
+
+
+def test_a_namespace_may_have_a_hash(repo: nm.Repository, tmp_path: Path) -> None:
+    odd = repo.register(Package("odd", "http://odd#v1", classifiers=[Class("A")]))
+    model = repo.create("odd")
+    model.roots.append(odd.A())
+
+    model.export_json(tmp_path / "m.json")
+    repo.import_json(tmp_path / "m.json", model="again")
+
+    assert [str(one.eClass) for one in repo.open("again").roots] == ["odd.A"]
+
+
+def test_a_feature_called_uuid_is_not_lost_to_ids(repo: nm.Repository, tmp_path: Path) -> None:
+    odd = repo.register(Package("odd", "http://odd", classifiers=[Class("A", features=[Attribute("uuid", TEXT)])]))
+    model = repo.create("odd")
+    model.roots.append(odd.A(uuid="mine"))
+
+    done = model.export_json(tmp_path / "m.json", ids=True)
+
+    assert done.notices == ("no xmi:id was written: a feature is called uuid, as they are in JSON",)
+    assert json.loads((tmp_path / "m.json").read_text()) == {"eClass": "http://odd#//A", "uuid": "mine"}
 
 
 @pytest.mark.parametrize(("text", "told"), WRONG)
