@@ -84,10 +84,17 @@ def _as_json(text: Column) -> Column:
 
 def _records(frame: DataFrame, key: Sequence[str], name: str) -> DataFrame:
     """Key and value of each row, as texts."""
-    columns = [f.col(quoted(column)).cast("string") for column in key]
-    text = columns[0] if len(key) == 1 else _object(key)
+    text = _text(frame, key[0]) if len(key) == 1 else _object(key)
     value = _object(frame.columns, {name for name, told in frame.dtypes if _is_long(told)})
     return frame.select(text.alias(_KEY), value.alias(name))
+
+
+def _text(frame: DataFrame, column: str) -> Column:
+    """What a column holds as texts, those of times as Spark has them where it is UTC."""
+    held = f.col(quoted(column))
+    if dict(frame.dtypes)[column] == "timestamp":
+        held = f.timestamp_add("MICROSECOND", f.unix_micros(held), f.lit("1970-01-01").cast("timestamp_ntz"))
+    return held.cast("string")
 
 
 def _object(columns: Sequence[str], texts: Collection[str] = ()) -> Column:

@@ -30,6 +30,11 @@ _ROWS, _BYTES = 8192, 4 * 2**20  # of an Arrow batch
 _ANSWER = 5.0  # seconds for a question
 _PATIENCE = 60.0
 _POLL = 0.5
+_NOT_ALLOWED = {
+    KafkaError.TOPIC_AUTHORIZATION_FAILED,
+    KafkaError.GROUP_AUTHORIZATION_FAILED,
+    KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+}
 
 
 class KafkaSource(DataSource):
@@ -98,10 +103,12 @@ class KafkaReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     @one_sentence()
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
-        """A broker that does not answer is one that has nothing new, for now: that is put down."""
+        """A broker that does not answer is one that has nothing new, for now: that is put down. One that answers that
+        this is not allowed is `StoreUnavailable`."""
         try:
             last = self._last or self._bounds()
         except KafkaException as exc:
+            self._check_allowed(exc.args[0])
             self._put_down(exc.args[0].str())
             return start
         self._check(start, last)
@@ -134,6 +141,12 @@ class KafkaReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             partition = TopicPartition(self._topic, number)
             found[str(number)] = self._consumer.get_watermark_offsets(partition, timeout=_ANSWER)
         return found
+
+    def _check_allowed(self, error: Any) -> None:
+        """Refuse to wait for what a broker does not allow."""
+        if error.code() in _NOT_ALLOWED:
+            remedy = "have its administrator allow that, or name another user by the options kafka.sasl.…"
+            raise StoreUnavailable(f"reading topic {self._topic}", self._where(), f"{error.str()}; {remedy}")
 
     def _put_down(self, why: str) -> None:
         """That the broker does not answer: until the driver has an answer again."""
@@ -196,6 +209,7 @@ class KafkaReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                             raise InvalidValue(
                                 f"offset {stretch.start} of {self._topic}/{stretch.number}", "gone", "kept"
                             )
+                        self._check_allowed(error)
                         continue  # the client goes on trying
                     at = message.offset() or 0
                     if at >= stretch.stop:
@@ -220,6 +234,7 @@ class KafkaReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             try:
                 low, high = consumer.get_watermark_offsets(TopicPartition(self._topic, stretch.number), timeout=_ANSWER)
             except KafkaException as exc:
+                self._check_allowed(exc.args[0])
                 if time.monotonic() > deadline:
                     raise StoreUnavailable("reading", self._where(), exc.args[0].str()) from exc
                 self._put_down(exc.args[0].str())

@@ -118,6 +118,12 @@ def test_a_file_of_json_is_loaded(repository: nm.Repository, run: Any, tmp_path:
         ("a.csv", "step,row,column,operation,colour,why\ns,1,c,set-null,red,x\n", "there is no column 'colour'"),
         ("a.csv", "step,row,column,operation\ns,1,c,set-null\n", "a.csv, line 2: why is missing"),
         ("a.csv", "step,row,column,operation,why\ns,[1,c,set-null,x\n", "line 2: row begins with ["),
+        ("a.csv", f"step,row,column,operation,why\ns,{'[' * 100_000},c,set-null,x\n", "line 2: row begins with ["),
+        (
+            "a.csv",
+            "step,row,row,column,operation,why\ns,1,2,c,set-null,x\n",
+            "line 1: there is more than one column 'row'",
+        ),
         ("a.csv", "step,row,column,operation,why\ns,1\n", "line 2: expected 5 columns"),
         ("a.json", "{}", "a.json: expected a list of objects"),
         ("a.json", "[1]", "a.json, action 1: expected an object"),

@@ -153,6 +153,7 @@ def test_bad_input_is_one_sentence(
     ("file", "content", "sentence"),
     [
         ("a.csv", "key,event\nx,1\n", "a.csv, line 1: the columns are ['key', 'event'], expected"),
+        ("a.csv", "k" * 200_000, "a.csv, line 1: it can't be read: field larger than field limit"),
         ("a.csv", CSV + "y,1,2,insert\n", "a.csv, line 6: expected 5 columns"),
         ("a.csv", CSV + "y,1,2,upsert,v\n", "a.csv, line 6: an operation is 'upsert', expected 'insert' or 'delete'"),
         ("a.csv", CSV + "y,yesterday,2,insert,v\n", "a.csv, line 6: a time is 'yesterday', expected such as"),

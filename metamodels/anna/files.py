@@ -34,6 +34,10 @@ def told(path: Path, run: str) -> list[dict[str, Any]]:
 def _csv(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
     reader = csv.DictReader(io.StringIO(text), strict=True)
     try:
+        titles = reader.fieldnames or ()
+        for title in titles:
+            if titles.count(title) > 1:
+                raise nm.InvalidFile(f"{path}, line 1", f"there is more than one column {title!r}")
         for record in reader:
             place = f"{path}, line {reader.line_num}"
             if None in record or None in record.values():
@@ -49,7 +53,7 @@ def _csv(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
 def _list(place: str, text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError as exc:
+    except (ValueError, RecursionError) as exc:
         raise nm.InvalidFile(place, f"row begins with [ and is no JSON: {exc}") from exc
 
 

@@ -2,7 +2,7 @@
 
 import csv
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -40,8 +40,6 @@ class History:
 
     def _csv(self, stream: IO[str]) -> Iterator[dict[str, Any]]:
         reader = csv.DictReader(stream)
-        if sorted(reader.fieldnames or ()) != sorted(COLUMNS):
-            raise nm.InvalidFile(f"{self._path}, line 1", f"the columns are {reader.fieldnames}, expected {COLUMNS}")
         for record in self._read(reader):
             self._line = reader.line_num
             if None in record or None in record.values():
@@ -50,10 +48,15 @@ class History:
 
     def _read(self, reader: "csv.DictReader[str]") -> Iterator[dict[str, Any]]:
         try:
+            self._check(reader.fieldnames)
             yield from reader
         except csv.Error as exc:
             place = f"{self._path}, line {reader.line_num + 1}"
             raise nm.InvalidFile(place, f"it can't be read: {exc}; write it as JSON Lines") from exc
+
+    def _check(self, titles: Sequence[str] | None) -> None:
+        if sorted(titles or ()) != sorted(COLUMNS):
+            raise nm.InvalidFile(f"{self._path}, line 1", f"the columns are {titles}, expected {COLUMNS}")
 
     def _json_lines(self, stream: IO[str]) -> Iterator[dict[str, Any]]:
         for self._line, text in enumerate(stream, 1):

@@ -1,7 +1,7 @@
 """What belongs to a model beside its rows, in the store's own tables: metamodels, records of purges, of runs.
 
-Each backup has these records whole, with all their versions and times: there are few. They are read again from the last
-one of a chain.
+Each backup has these records whole, with all their versions and times: there are few. Those of a table are one file.
+They are read again from the last one of a chain.
 
 **Metamodels.** All that are registered go along, since values of records may be of any class. A store that has one of
 them already keeps its own, if what the backup has of it is contained in that; it takes the newer one if its own
@@ -43,7 +43,7 @@ def collected(store: Store, models: Collection[str], folder: Path, until: int) -
         (purging.TABLE, [(b"%b/" % name.encode(), b"%b/:" % name.encode()) for name in models], None),
         (runs.TABLE, _of_runs(models), until),
     ):
-        shelf = Shelf(folder, FOLDER, table)
+        shelf = Shelf(folder, FOLDER, table, cells=None)
         if not shelf.files:
             shelf.put(versions_of(_history(store, table, ranges, last)))
         if shelf.files:

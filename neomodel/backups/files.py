@@ -84,9 +84,10 @@ def on_disk(folder: Path) -> None:
 
 class Shelf:
     """Where a part of a table is put: files of one name with numbers, in a backup's folder. What is there already,
-    since somebody who did the same was interrupted, is not written again."""
+    since somebody who did the same was interrupted, is not written again. With None for `cells` all of it is one
+    file, however much that is."""
 
-    def __init__(self, folder: Path, table: str, name: str, *, cells: int = CELLS) -> None:
+    def __init__(self, folder: Path, table: str, name: str, *, cells: int | None = CELLS) -> None:
         self._folder = folder
         self._stem = f"{table}/{name}"
         self._most = cells
@@ -165,17 +166,21 @@ class _Filling:
             self._flush()
         self._writer.close()
 
-    def add(self, block: Any, most: int) -> Any:
+    def add(self, block: Any, most: int | None) -> Any:
         """Take a block; what of it belongs into the next file, if this one is full, is returned."""
         keys = block.column(0)
         same = bool(self._total) and keys[0].as_py() == self._last
         begins = pa.concat_arrays([pa.array([not same]), pc.not_equal(keys.slice(1), keys.slice(0, len(keys) - 1))])
-        room = 0 if self._stream.bytes >= BYTES else max(most - self._total, 0)
+        room = len(block) if most is None else self._room(most)
         later = begins.slice(room).index(True).as_py() if room < len(block) else -1
         taken = len(block) if later < 0 else room + later
         if taken:
             self._take(block.slice(0, taken), pc.sum(begins.slice(0, taken)).as_py())
         return block.slice(taken) if taken < len(block) else None
+
+    def _room(self, most: int) -> int:
+        """For how many more cells there is room in a file that is not to have more than some."""
+        return 0 if self._stream.bytes >= BYTES else max(most - self._total, 0)
 
     def _take(self, block: Any, rows: int) -> None:
         keys = block.column(0)

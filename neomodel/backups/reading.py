@@ -61,8 +61,9 @@ class Range:
         lives = [life for note in shelf.notes for life in note["lives"]]
         if self.since is not None and lives:
             carried = Shelf(Path(self.folder), self.table, f"{self.name}-carried", cells=self.most)
-            if not carried.files:
-                carried.put(_carried(table, lives, self.since))
+            left = [life for life in lives if bytes.fromhex(life[0]) >= (carried.resume or b"")]
+            if left:
+                carried.put(_carried(table, left, self.since))
             files = [*files, *carried.files]
         return Put(tuple(files), tuple(sorted({uri for note in shelf.notes for uri in note["namespaces"]})))
 

@@ -60,7 +60,8 @@ class Journal:
 
     def replay(self, entry: Entry) -> bool:
         """Write all that was put down. Done twice, it is as done once. Once somebody else has done it all no more is
-        written, and the answer is False. Two reads and a write for 500 writes."""
+        written, and the answer is False; but for a page of who looked before that, and writes it only after another
+        entry was done: nothing keeps it from being written over that. Two reads and a write for 500 writes."""
         for number in range(entry.pages):
             row = self._table.get(self._page_key(entry.version, number)) or {}
             if self.entry() != entry:

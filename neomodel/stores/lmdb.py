@@ -200,7 +200,8 @@ class LmdbTable(LmdbReading):
         with self._file.writing("erase") as txn:
             entry = self._entry(txn)
             at_horizon = Mutation(key, instead, entry.horizon)
-            txn.cursor().putmulti(writes(attrs.evolve(entry, horizon=0), [at_horizon], lmdb_file.tick(txn, 1)))
+            at_any_time, now = attrs.evolve(entry, horizon=0), lmdb_file.tick(txn, 1)
+            self._write(txn, entry, lambda: writes(at_any_time, [at_horizon], now), ())
             first, last = walk.part(check_family(family, entry.families), start, stop)
             head = entry.cells + escape(key)
             kept = {head + b"\0" + escape(column) + b"\0" for column in instead}

@@ -79,6 +79,7 @@ class MemoryTable(Table):
             if self.name in self._store.contents:
                 raise TableExists(self.name, self._store.url)
             self._store.contents[self.name] = content
+            self._store.writes += 1
 
     def drop(self) -> None:
         with self._store.lock:
@@ -211,6 +212,7 @@ class MemoryTable(Table):
                     useless = seen if seen and versions[seen - 1][1] is None else max(seen - 1, 0)
                     row[column] = versions[useless:]
                     gone += useless
+            self._store.writes += 1
         return gone
 
     def erase(self, key: bytes, family: str, start: bytes, stop: bytes, until: int, instead: Row) -> int:

@@ -110,6 +110,33 @@ def test_timelines_that_came_from_another_model_keep_their_past(
     assert [entry.value for entry in there.weight.entries()] == [f"{event} t" for event in range(5)]
 
 
+def test_timelines_that_came_along_are_all_there_if_that_was_interrupted(
+    repo: Repository, other: Repository, tmp_path: Path
+) -> None:
+    model, aside = filled(repo), repo.create("aside")
+    travelling = [Box(name=f"travels {number}") for number in range(3)]
+    aside.roots.extend(travelling)
+    for box in travelling:
+        box.weight.record("1 t", event=1)
+    nm.backup(repo, tmp_path / "b", "m", wait=True)
+    model.roots[0].boxes.extend(travelling)
+
+    def tired(store: object, parts: list, progress: object) -> list:  # type: ignore[type-arg]
+        for part in parts:
+            part.run(repo.store)
+        for note in sorted((tmp_path / "b").rglob("journal/m/*-carried-*.json"))[1:]:
+            note.unlink()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        nm.backup(repo, tmp_path / "b", "m", since="last", wait=True, engine=tired, file_cells=1)
+
+    nm.backup(repo, tmp_path / "b", "m", since="last", file_cells=1)
+
+    nm.restore(other, tmp_path / "b")
+    assert cells(other.store, "m") == cells(repo.store, "m")
+
+
 def test_what_was_erased_since_is_gone_from_what_is_restored(
     repo: Repository, other: Repository, tmp_path: Path
 ) -> None:

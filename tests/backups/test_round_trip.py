@@ -7,6 +7,7 @@ import pytest
 
 import neomodel as nm
 from metamodels import elsa
+from neomodel.backups import files
 from neomodel.repository import Repository
 from tests.backups.conftest import Connect
 from tests.backups.shelves import Box, answers, cells, changed, filled, stock, tokens, told
@@ -71,6 +72,21 @@ def test_ten_thousand_tokens_answer_as_before_in_a_store_of_the_other_kind(
 
 def test_memory_takes_part(name: str, connect: Connect, tmp_path: Path) -> None:
     there_and_back(name, connect("memory:"), connect(f"lmdb:{tmp_path}/second"), connect("memory:"), tmp_path)
+
+
+def test_records_that_would_fill_many_files_are_in_one(
+    repo: Repository, other: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = filled(repo)
+    for before in range(1, 4):
+        nm.purge(model, before=before)
+    monkeypatch.setitem(files.Shelf.__init__.__kwdefaults__, "cells", 2)
+
+    made = nm.backup(repo, tmp_path / "b", "m", wait=True)
+
+    nm.restore(other, tmp_path / "b")
+    assert made.records["_purges"].cells > 2
+    assert cells(other.store, "_purges") == cells(repo.store, "_purges")
 
 
 def test_past_states_are_read_with_the_metamodels_of_their_time(

@@ -100,6 +100,22 @@ def test_a_time_counts_to_the_microsecond_wherever_the_session_is(session: Spark
     ]  # fmt: skip
 
 
+def test_a_time_as_key_is_the_same_wherever_the_session_is(session: SparkSession) -> None:
+    """Two of them are one hour of the clock in Berlin; one is before the epoch."""
+    times = ["2024-10-27T00:30:00Z", "2024-10-27T01:30:00.000001Z", "1969-12-31T23:00:00.5Z", "0001-01-01T00:00:00Z"]
+    listed = ", ".join(f"timestamp'{time}'" for time in times)
+    export = session.sql(f"select explode(array({listed})) `a b`")
+    told = []
+    before = session.conf.get("spark.sql.session.timeZone")
+    for place in ("UTC", "Europe/Berlin"):
+        session.conf.set("spark.sql.session.timeZone", place)
+        told.append([json.loads(row.value)["key"] for row in differences(None, export, ["a b"], 5).collect()])
+    session.conf.set("spark.sql.session.timeZone", before)
+
+    expected = ["2024-10-27 00:30:00", "2024-10-27 01:30:00.000001", "1969-12-31 23:00:00.5", "0001-01-01 00:00:00"]
+    assert told == [expected, expected]
+
+
 def test_tables_of_a_database_are_compared_and_long_decimals_lose_no_digit(
     session: SparkSession, target: Target, tmp_path: Path
 ) -> None:

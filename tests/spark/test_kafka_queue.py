@@ -5,10 +5,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from confluent_kafka import KafkaError, KafkaException
 from pyspark.sql.streaming.datasource import ReadMaxRows
 
-from neomodel.errors import InvalidValue
-from spark.kafka_queue import KafkaReader, KafkaSource
+from neomodel.errors import InvalidValue, StoreUnavailable
+from spark import kafka_queue
+from spark.kafka_queue import KafkaReader, KafkaSource, Stretch
 from spark.queues import read_state
 
 LIMIT = ReadMaxRows(100)
@@ -63,6 +65,59 @@ def test_a_topic_that_ends_before_what_was_read_is_refused(tmp_path: Path, bound
     """It was made anew: to go on from its end would pass over all that is in it."""
     with pytest.raises(InvalidValue, match=r"the messages of t/\d.*read it with a new checkpoint"):
         reader(tmp_path, bounds).latestOffset({"0": 10, "1": 5}, LIMIT)
+
+
+class Refusing(Asked):
+    """A consumer of a user who may see a topic, and may not do something."""
+
+    def __init__(self, step: str, code: int) -> None:
+        super().__init__({0: (0, 10)})
+        self._step, self._error = step, KafkaError(code)
+
+    def list_topics(self, topic: str, timeout: float) -> Any:
+        found = super().list_topics(topic, timeout)
+        if self._step == "topic":
+            found.topics[topic].error = self._error
+        return found
+
+    def get_watermark_offsets(self, partition: Any, timeout: float) -> tuple[int, int]:
+        if self._step == "offsets":
+            raise KafkaException(self._error)
+        return super().get_watermark_offsets(partition, timeout)
+
+    def consume(self, *_: Any) -> list[Any]:
+        return [SimpleNamespace(error=lambda: self._error)]
+
+    def assign(self, _: Any) -> None:
+        pass
+
+    close = list
+
+
+REFUSALS = [KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.GROUP_AUTHORIZATION_FAILED]
+
+
+@pytest.mark.parametrize("code", REFUSALS)
+@pytest.mark.parametrize("step", ["topic", "offsets"])
+def test_what_a_broker_does_not_allow_is_not_taken_for_silence(tmp_path: Path, step: str, code: int) -> None:
+    one = reader(tmp_path, {})
+    one._consumer = Refusing(step, code)
+
+    with pytest.raises(StoreUnavailable, match=r"reading topic t .*nowhere:1.*authorization failed; have its admin"):
+        one.latestOffset({}, LIMIT)
+    assert read_state(tmp_path) == {}
+
+
+@pytest.mark.parametrize("code", REFUSALS)
+@pytest.mark.parametrize("step", ["offsets", "messages"])
+def test_a_task_does_not_wait_for_what_a_broker_does_not_allow(
+    tmp_path: Path, step: str, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kafka_queue, "Consumer", lambda _: Refusing(step, code))
+    one = KafkaReader({"bootstrap": "nowhere:1", "topic": "t", "log": str(tmp_path), "patience": "0.1"})
+
+    with pytest.raises(StoreUnavailable, match="authorization failed; have its administrator allow that"):
+        list(one.read(Stretch(0, 0, 10)))
 
 
 @pytest.mark.parametrize("option", [{"messages": "many"}, {"messages": "0"}, {"patience": "-1"}])

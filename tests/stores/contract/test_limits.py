@@ -83,3 +83,8 @@ def test_what_is_too_long_to_be_there_reads_as_absent_or_is_refused(table: Table
     for read in (lambda: table.get(long), lambda: table.get(key, columns=[b"p:" + long])):
         with contextlib.suppress(InvalidValue):
             assert read() is None
+
+
+def test_a_row_that_is_too_long_to_be_there_is_erased_as_one_that_is_not_or_is_refused(own_table: Table) -> None:
+    with contextlib.suppress(InvalidValue):
+        assert own_table.erase(b"k" * 600, "p", b"a", b"c", own_table.now(), {b"p:b": b"gone"}) == 0

@@ -34,6 +34,23 @@ def test_a_table_that_was_never_made_is_not_found(store: Store, name: str) -> No
     assert name not in store.tables()
 
 
+def test_every_write_moves_the_mark(store: Store, name: str) -> None:
+    table = store.table(name)
+    marks = [table.mark()]
+    for write in (
+        lambda: table.create("pt"),
+        lambda: table.swap(b"k", None, {VERSION: b"1"}),
+        lambda: table.put_many([Mutation(b"k", {b"p:x": b"1"})]),
+        lambda: table.erase(b"k", "p", b"x", b"y", table.now(), {b"p:z": b"gone"}),
+        lambda: table.purge(table.now()),
+        table.drop,
+    ):
+        write()
+        marks.append(table.mark())
+
+    assert marks == [None] * len(marks) or len(set(marks)) == len(marks)
+
+
 def test_a_dropped_table_is_not_found_by_anyone_who_had_it(store: Store, own_table: Table) -> None:
     put(own_table, b"k", {b"p:x": b"1", VERSION: b"1"})
     others = [store.table(own_table.name), own_table]
