@@ -15,11 +15,14 @@ from typing import Any
 import pytest
 
 import neomodel as nm
+import spark
 from metamodels import anna
 from metamodels.anna import Failure, applying
 from metamodels.anna.suggestions import column_text, still
 from metamodels.anna.types import BOOLEAN, DOUBLE, INTEGER, TEXT, Type, decimal
+from tests.metamodels.finished_runs import finished
 
+REPORT = "spark.examples.income:report"
 ACT = ("anna", "act", "income report", "--step", "boss", "--row", "42", "--column", "income", "--why", "too low")
 CSV = """id,step,row,column,operation,value,precondition,why
 one,boss,42,income,multiply,10,income < 1000,too low
@@ -153,6 +156,32 @@ def test_what_makes_no_sense_is_refused(repository: nm.Repository, refused: Any,
     anna.open(repository)
 
     assert sentence in refused(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (
+            ("recompute", REPORT, "9"),
+            "a run of 'income report' is 9, expected one that there is, such as the latest: 1",
+        ),
+        (("diff", REPORT, "1", "9"), "a run of 'income report' is 9"),
+        (("recompute", REPORT, "1", "--ingest", "payroll"), "--ingest payroll names no system and time"),
+        (("recompute", REPORT, "1", "--ingest", "payroll=may"), "a time is 'may'"),
+        (("recompute", REPORT, "1", "--actions-event", "stable"), "stable is an ingest time"),
+        (("run", REPORT, "--actions-ingest", "may"), "a time is 'may'"),
+        (("run", REPORT, "--token", "may"), "a token is 'may'"),
+    ],
+)
+def test_no_spark_is_started_and_nothing_written_for_what_makes_no_sense(
+    repository: nm.Repository, refused: Any, monkeypatch: pytest.MonkeyPatch, arguments: Any, sentence: str
+) -> None:
+    finished(repository, "income report")
+    there = repository.models()
+    monkeypatch.setattr(spark, "session", lambda _: pytest.fail("a Spark is started"))
+
+    assert sentence in refused("anna", *arguments)
+    assert repository.models() == there
 
 
 def test_conditions_are_suggested_for_any_column_and_value() -> None:
