@@ -199,6 +199,16 @@ def test_every_failure_has_its_exit_status_and_one_sentence(
     assert said in captured.err
 
 
+@pytest.mark.parametrize("start", ["from neomodel.cli import main; sys.exit(main())", "import neomodel.__main__"])
+def test_who_interrupts_a_command_that_is_still_being_loaded_sees_no_traceback(start: str, tmp_path: Path) -> None:
+    (tmp_path / "typer.py").write_text("import signal; signal.raise_signal(signal.SIGINT)")
+    script = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {start}"
+
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+
+    assert (run.returncode, run.stdout, run.stderr) == (130, "", "neomodel: interrupted\n")
+
+
 @pytest.mark.parametrize(("error", "shown"), [(ZeroDivisionError("x"), True), (StoreUnavailable("a", "b", "c"), False)])
 def test_only_a_bug_shows_a_traceback_and_only_if_asked(
     error: Exception, shown: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
