@@ -297,6 +297,18 @@ def test_a_person_is_guided_through_failing_cells(failing: tuple[str, nm.Reposit
     assert [one.outcome for one in outcomes.values()].count(applying.APPLIED) == 2
 
 
+def test_what_a_failing_cell_says_is_shown_and_not_obeyed(
+    repository: nm.Repository, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    anna.open(repository).failures("p").record("7", [_failure(row=("\x1b[2J",), check="\x1b[31mlow")])
+    monkeypatch.setattr("builtins.input", lambda _: "quit")
+
+    out = run("anna", "fix", "p")
+
+    assert r"row \x1b[2J: \x1b[31mlow" in out
+    assert "\x1b" not in out
+
+
 def test_cells_are_skipped_declined_and_left(failing: tuple[str, nm.Repository]) -> None:
     url, repository = failing
     person = Person("anna", "fix", "income report", "--store", url)

@@ -102,9 +102,10 @@ def test_bad_arguments_are_one_sentence(
         ("a.xmi", "no.ecore", "no.ecore: there is no such file"),
         (".", "code.ecore", "it is no file; name one, not a folder"),
         ("no.json", "code.ecore", "no.json: there is no such file"),
+        ("a.xmi", "a.xmi", "a.xmi:"),
     ],
 )
-def test_nothing_is_made_for_a_file_that_is_not_there(
+def test_no_store_is_made_for_a_file_that_is_not_there_or_a_metamodel_that_is_none(
     files: tuple[str, str, str], named: str, metamodel: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = Path(files[0]).parent

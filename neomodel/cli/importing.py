@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from neomodel.cli.frame import Refused, StoreUrl, say
+from neomodel.cli.models import opened_for
 from neomodel.cli.progress import shares
 from neomodel.repository import connect
 from neomodel.xmi.source import Source
@@ -43,7 +44,8 @@ def import_(
         raise Refused(f"--{'add' if add else 'lenient'} is for files of XMI; {files[0]} is read whole, or refused")
     for path in (*files, *(metamodel or ())):
         Source(path).check_there()  # before a store is made for it, and metamodels are registered
-    with connect(store) as repository, shares(f"importing {model}", "elements") as advance:
+    opened = opened_for(metamodel, store, strict=strict) if metamodel else connect(store)
+    with opened as repository, shares(f"importing {model}", "elements") as advance:
         if is_json:
             done = repository.import_json(files[0], model=model, metamodel=metamodel or ())
         else:
