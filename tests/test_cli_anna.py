@@ -184,6 +184,14 @@ def test_no_spark_is_started_and_nothing_written_for_what_makes_no_sense(
     assert repository.models() == there
 
 
+def test_where_there_is_nothing_to_list_a_sentence_says_so(repository: nm.Repository, run: Any) -> None:
+    finished(repository, "income report")
+    anna.open(repository)
+
+    assert run("anna", "actions", "p\x1b", said="neomodel: there are no actions of p\\x1b\n") == ""
+    assert run("anna", "runs", "p\x1b", said="neomodel: there are no runs of p\\x1b\n") == ""
+
+
 def test_conditions_are_suggested_for_any_column_and_value() -> None:
     assert [column_text(name) for name in ("income", "Net income", "select", 'a"b', "date")][1:4] == [
         '"Net income"', '"select"', '"a""b"',

@@ -1,7 +1,6 @@
 """Commands on runs of processes: compute, resume, repeat, compare, report."""
 
 import json
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +13,7 @@ from metamodels import anna, elsa
 from metamodels.anna.differences import Diff
 from metamodels.anna.report import Table, facts, headline, tables
 from metamodels.anna.report_html import page
-from neomodel.cli.frame import AsJson, Refused, StoreUrl, visible
+from neomodel.cli.frame import AsJson, Refused, StoreUrl, say, visible
 from neomodel.cli.grid import print_grid
 from neomodel.cli.loading import loaded
 from neomodel.repository import connect
@@ -198,7 +197,7 @@ def runs(
         numbers = {"run", "steps", "failing checks", "actions"}
         print_grid(titles, [[str(line[title]) for title in titles] for line in lines], numbers=numbers)
     else:
-        print(f"there are no runs{'' if process is None else f' of {process}'}", file=sys.stderr)
+        say(f"there are no runs{'' if process is None else f' of {process}'}")
 
 
 # how

@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import neomodel as nm
+import spark
 from metamodels import elsa
 from neomodel.cli import main, queues
 from tests.metamodels.queue_oracle import Told
@@ -161,6 +162,16 @@ def test_with_once_a_broker_that_is_down_is_told_in_a_sentence(
 ) -> None:
     sync = ["elsa", "sync", "--system", "crm", "--once", "--checkpoint", str(tmp_path / "checkpoint")]
     assert "Kafka at 127.0.0.1:1" in refused(*sync, "--from", "kafka://127.0.0.1:1/orders")
+
+
+def test_no_spark_is_started_for_a_store_or_a_system_that_can_not_be(
+    queue: Path, refused: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spark, "session", lambda _: pytest.fail("a Spark is started"))
+    sync = ("elsa", "sync", "--from", str(queue), "--once")
+
+    assert "the URL must start with" in refused(*sync, "--system", "crm", "--store", "tape:x")
+    assert "the name of a system is 'c/m'" in refused(*sync, "--system", "c/m", "--store", "memory:no-system")
 
 
 def test_what_makes_no_sense_is_refused_in_a_sentence(store: str, queue: Path, refused: Any, tmp_path: Path) -> None:
