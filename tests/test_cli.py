@@ -16,6 +16,7 @@ from neomodel.cli import main, models
 from neomodel.cli.app import command
 from neomodel.errors import StoreUnavailable
 
+ROOT = Path(__file__).parent.parent
 ALONE = [
     *("import", "export", "transform", "backup", "restore", "verify"),
     *("models", "metamodels", "register", "stats", "show", "check", "drop", "doctor"),
@@ -144,6 +145,8 @@ def test_no_driver_is_loaded_without_need(arguments: list[str]) -> None:
         (["cluster", "sideways"], "no such command 'sideways'"),
         (["import", "a.xmi"], "missing option '--model'"),
         (["models", "--store", "nonsense"], "cannot open store 'nonsense'"),
+        (["models", "--store", "models.db"], "or memory:; for a folder write lmdb:models.db"),
+        (["models", "--store", "hbase://localhost:1"], "no port of a Thrift2 gateway is named; it must look like"),
         (["models", "--store", ""], "--store is empty; name a store"),
         (["--store", "", "models"], "--store is empty; name a store"),
         (["transform", "./rules.py:persons", "a", "b"], "'./rules.py' names a file; name its module"),
@@ -159,6 +162,16 @@ def test_bad_input_is_one_sentence_and_exit_status_2(arguments: list[str], said:
     assert (run.returncode, run.stdout) == (2, "")
     assert_one_sentence(run.stderr)
     assert said in run.stderr
+
+
+@pytest.mark.parametrize("arguments", [["models"], ["import", "a.xmi", "--model", "m"]])
+def test_an_empty_variable_is_not_taken_for_the_default_store(arguments: list[str], tmp_path: Path) -> None:
+    run = neomodel(*arguments, env=os.environ | {"NEOMODEL_STORE": "", "PYTHONPATH": str(ROOT)}, cwd=tmp_path)
+
+    assert (run.returncode, run.stdout) == (2, "")
+    assert_one_sentence(run.stderr)
+    assert "$NEOMODEL_STORE is empty; have it name a store" in run.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def failing(error: BaseException) -> Any:
@@ -197,6 +210,16 @@ def test_every_failure_has_its_exit_status_and_one_sentence(
     assert captured.out == ""
     assert_one_sentence(captured.err)
     assert said in captured.err
+
+
+@pytest.mark.parametrize("start", ["from neomodel.cli import main; sys.exit(main())", "import neomodel.__main__"])
+def test_who_interrupts_a_command_that_is_still_being_loaded_sees_no_traceback(start: str, tmp_path: Path) -> None:
+    (tmp_path / "typer.py").write_text("import signal; signal.raise_signal(signal.SIGINT)")
+    script = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {start}"
+
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+
+    assert (run.returncode, run.stdout, run.stderr) == (130, "", "neomodel: interrupted\n")
 
 
 @pytest.mark.parametrize(("error", "shown"), [(ZeroDivisionError("x"), True), (StoreUnavailable("a", "b", "c"), False)])

@@ -15,11 +15,14 @@ from typing import Any
 import pytest
 
 import neomodel as nm
+import spark
 from metamodels import anna
 from metamodels.anna import Failure, applying
 from metamodels.anna.suggestions import column_text, still
 from metamodels.anna.types import BOOLEAN, DOUBLE, INTEGER, TEXT, Type, decimal
+from tests.metamodels.finished_runs import finished
 
+REPORT = "spark.examples.income:report"
 ACT = ("anna", "act", "income report", "--step", "boss", "--row", "42", "--column", "income", "--why", "too low")
 CSV = """id,step,row,column,operation,value,precondition,why
 one,boss,42,income,multiply,10,income < 1000,too low
@@ -161,6 +164,40 @@ def test_what_makes_no_sense_is_refused(repository: nm.Repository, refused: Any,
     assert sentence in refused(*arguments)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (
+            ("recompute", REPORT, "9"),
+            "a run of 'income report' is 9, expected one that there is, such as the latest: 1",
+        ),
+        (("diff", REPORT, "1", "9"), "a run of 'income report' is 9"),
+        (("recompute", REPORT, "1", "--ingest", "payroll"), "--ingest payroll names no system and time"),
+        (("recompute", REPORT, "1", "--ingest", "payroll=may"), "a time is 'may'"),
+        (("recompute", REPORT, "1", "--actions-event", "stable"), "stable is an ingest time"),
+        (("run", REPORT, "--actions-ingest", "may"), "a time is 'may'"),
+        (("run", REPORT, "--token", "may"), "a token is 'may'"),
+    ],
+)
+def test_no_spark_is_started_and_nothing_written_for_what_makes_no_sense(
+    repository: nm.Repository, refused: Any, monkeypatch: pytest.MonkeyPatch, arguments: Any, sentence: str
+) -> None:
+    finished(repository, "income report")
+    there = repository.models()
+    monkeypatch.setattr(spark, "session", lambda _: pytest.fail("a Spark is started"))
+
+    assert sentence in refused("anna", *arguments)
+    assert repository.models() == there
+
+
+def test_where_there_is_nothing_to_list_a_sentence_says_so(repository: nm.Repository, run: Any) -> None:
+    finished(repository, "income report")
+    anna.open(repository)
+
+    assert run("anna", "actions", "p\x1b", said="neomodel: there are no actions of p\\x1b\n") == ""
+    assert run("anna", "runs", "p\x1b", said="neomodel: there are no runs of p\\x1b\n") == ""
+
+
 def test_conditions_are_suggested_for_any_column_and_value() -> None:
     assert [column_text(name) for name in ("income", "Net income", "select", 'a"b', "date")][1:4] == [
         '"Net income"', '"select"', '"a""b"',
@@ -272,6 +309,18 @@ def test_a_person_is_guided_through_failing_cells(failing: tuple[str, nm.Reposit
     rows, outcomes = applying.applied([VALUES], TYPES, ["id"], [first, second])
     assert rows[0] == VALUES | {"income": 9000, "bonus": Decimal("12.50")}
     assert [one.outcome for one in outcomes.values()].count(applying.APPLIED) == 2
+
+
+def test_what_a_failing_cell_says_is_shown_and_not_obeyed(
+    repository: nm.Repository, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    anna.open(repository).failures("p").record("7", [_failure(row=("\x1b[2J",), check="\x1b[31mlow")])
+    monkeypatch.setattr("builtins.input", lambda _: "quit")
+
+    out = run("anna", "fix", "p")
+
+    assert r"row \x1b[2J: \x1b[31mlow" in out
+    assert "\x1b" not in out
 
 
 def test_cells_are_skipped_declined_and_left(failing: tuple[str, nm.Repository]) -> None:

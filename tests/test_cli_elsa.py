@@ -1,6 +1,8 @@
 """`neomodel elsa …`."""
 
 import json
+import os
+import threading
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -133,6 +135,8 @@ BAD = {
     "no token": (["get", "crm", "x", "--token", "a"], "a token is 'a', expected one that a store has given"),
     "load again": (["load", "crm", "crm.csv"], "expected one without records"),
     "no file": (["load", "new", "nowhere.csv"], "nowhere.csv"),
+    "no history": (["history", "crm", "y"], "nothing is known of a record 'y' in crm then"),
+    "no history by then": (["history", "crm", "x", "--event", "1"], "nothing is known of a record 'x' in crm then"),
     "nothing to draw": (["timeline", "crm", "y", "--out", "y.svg"], "there is nothing to draw"),
     "no folder": (["timeline", "crm", "x", "--out", "no/y.svg"], "a name in a folder that is there"),
     "no time for an event": (["get", "crm", "x", "--event", "stable"], "stable is an ingest time"),
@@ -183,3 +187,27 @@ def test_a_file_that_is_wrong_is_told_with_its_line_and_leaves_nothing(
 
     assert sentence in refused("elsa", "load", "new", str(tmp_path / file))
     assert elsa.open(repository).systems() == []
+
+
+@pytest.mark.parametrize("content", ["key,event\nx,1\n", "key,event,ingest,operation,value\nx,yesterday,2,insert,v\n"])
+def test_no_elsa_is_made_for_a_file_that_begins_wrong(
+    repository: nm.Repository, refused: Any, tmp_path: Path, content: str
+) -> None:
+    (tmp_path / "a.csv").write_text(content)
+
+    refused("elsa", "load", "new", str(tmp_path / "a.csv"))
+    refused("elsa", "load", "new", str(tmp_path / "a.csv"), "--store", f"lmdb:{tmp_path}/db")
+
+    assert repository.models() == []
+    assert not (tmp_path / "db").exists()
+
+
+def test_a_history_is_loaded_from_a_pipe(repository: nm.Repository, run: Any, tmp_path: Path) -> None:
+    pipe = tmp_path / "history.csv"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=(CSV,))
+    writer.start()
+
+    assert run("elsa", "load", "new", str(pipe)).startswith("new: 4 versions loaded")
+
+    writer.join()

@@ -93,3 +93,24 @@ def test_bad_arguments_are_one_sentence(
     assert len(err.splitlines()) == 1
     with nm.connect(files[2]) as repository:
         assert (repository.models(), repository.imports.names()) == (["taken"], [])
+
+
+@pytest.mark.parametrize(
+    ("named", "metamodel", "said"),
+    [
+        ("no.xmi", "code.ecore", "no.xmi: there is no such file"),
+        ("a.xmi", "no.ecore", "no.ecore: there is no such file"),
+        (".", "code.ecore", "it is no file; name one, not a folder"),
+        ("no.json", "code.ecore", "no.json: there is no such file"),
+        ("a.xmi", "a.xmi", "a.xmi:"),
+    ],
+)
+def test_no_store_is_made_for_a_file_that_is_not_there_or_a_metamodel_that_is_none(
+    files: tuple[str, str, str], named: str, metamodel: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = Path(files[0]).parent
+    arguments = ["import", str(folder / named), "--metamodel", str(folder / metamodel), "--model", "m"]
+
+    assert main([*arguments, "--store", files[2]]) == 2
+    assert said in capsys.readouterr().err
+    assert not Path(files[2].removeprefix("lmdb:")).exists()

@@ -1,100 +1,25 @@
 """The command line: one command per question, one sentence per failure.
 
 Exit status: 0 done; 1 declined at a prompt, `check` found something that is still wrong, `verify` something damaged,
-`doctor` anything wrong, `cluster status` something that does not run, or `elsa get` no record; 2 the input, the store,
-the cluster or the file system is at fault, and stderr has one sentence that says what, where and what to do; 70 a bug
-of ours; 130 interrupted; 141 whoever read the output left. A traceback is shown for a bug only, and only if
-``NEOMODEL_DEBUG`` is set.
+`doctor` anything wrong, `cluster status` something that does not run, `elsa get` no record, `dead-letters` and
+`diff-load` messages that can't be applied, `anna run` a check that fails, or `anna recompute` something else than
+before; 2 the input, the store, the cluster or the file system is at fault, and stderr has one sentence that says what,
+where and what to do; 70 a bug of ours; 130 interrupted; 141 whoever read the output left. A traceback is shown for a
+bug only, and only if ``NEOMODEL_DEBUG`` is set.
 """
 
-import io
-import os
-import re
 import sys
-import traceback
 from collections.abc import Sequence
 
-import typer
-
-from neomodel import __version__
-from neomodel.cli.app import command
-from neomodel.cli.frame import Refused, say
-from neomodel.errors import InvalidStore, NeomodelError
-
-COMPLETION = "_NEOMODEL_COMPLETE"  # what a shell sets that asks which words may follow
-BAD_INPUT, BUG, INTERRUPTED, PIPE_CLOSED = 2, 70, 130, 141
+INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command that `arguments` (the process's own, if None) ask for; returns the exit status."""
-    _make_streams_safe()
-    if COMPLETION in os.environ:
-        command.main(prog_name="neomodel")  # answers the shell, and ends the process
     try:
-        status = _invoke(sys.argv[1:] if arguments is None else arguments)
-        sys.stdout.flush()
+        from neomodel.cli.ending import ended  # takes a while, in which somebody may think better of it
+
+        return ended(sys.argv[1:] if arguments is None else arguments)
     except KeyboardInterrupt:
-        return _fail(INTERRUPTED, "interrupted")
-    except (BrokenPipeError, SystemExit):  # rich, and nobody else here, answers a closed pipe with SystemExit
-        _discard_output()
-        return PIPE_CLOSED
-    except typer.TyperException as exc:
-        return _fail(BAD_INPUT, _usage(exc))
-    except InvalidStore as exc:
-        return _fail(BAD_INPUT, f"{exc}; --store names another one")
-    except (Refused, NeomodelError) as exc:
-        return _fail(BAD_INPUT, str(exc))
-    except OSError as exc:
-        if exc.filename is None:
-            _discard_output()
-        place = "the output" if exc.filename is None else repr(os.fsdecode(exc.filename))
-        return _fail(BAD_INPUT, f"cannot use {place}: {exc.strerror or exc}; check that it is there and may be used")
-    except Exception as exc:  # noqa: BLE001  the outermost frame: what gets here is a bug, and is said to be one
-        if os.environ.get("NEOMODEL_DEBUG"):
-            traceback.print_exc()
-        return _fail(
-            BUG,
-            f"a bug in neomodel {__version__} ({type(exc).__name__}: {exc}); "
-            "set NEOMODEL_DEBUG=1 to see where it happened, and please report it",
-        )
-    return status
-
-
-def _invoke(arguments: Sequence[str]) -> int:
-    try:
-        with command.make_context("neomodel", list(arguments)) as context:
-            command.invoke(context)
-    except typer.Exit as ended:
-        return ended.exit_code
-    return 0
-
-
-def _fail(status: int, sentence: str) -> int:
-    say(sentence)
-    return status
-
-
-def _usage(exc: typer.TyperException) -> str:
-    """Typer's message as one sentence, with the command whose help explains it."""
-    message = exc.format_message().rstrip(".")
-    message = re.sub(r"\. (Did you mean .*)", r" (\1)", message)
-    message = re.sub(r"(^|: |\()([A-Z])(?=[a-z])", lambda start: start[0].lower(), message)
-    context = getattr(exc, "ctx", None)
-    return f"{message}; see `{context.command_path if context else 'neomodel'} --help`"
-
-
-def _make_streams_safe() -> None:
-    """No stream is missing, and none fails on a character that the locale lacks."""
-    for name in ("stdout", "stderr"):
-        stream = getattr(sys, name)
-        if stream is None:
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  stays open, like the stream it replaces
-        elif isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
-
-
-def _discard_output() -> None:
-    """What is still buffered can't be written: keep the interpreter from trying, and complaining, at its end."""
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, sys.stdout.fileno())
-    os.close(null)
+        print("neomodel: interrupted", file=sys.stderr)
+        return INTERRUPTED

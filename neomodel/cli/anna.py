@@ -1,7 +1,6 @@
 """Commands on ANNA: manual corrections of computed data."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +11,7 @@ from metamodels.anna import conditions, files
 from metamodels.anna.actions import Action, retracted
 from metamodels.anna.operations import NAMES, Operation
 from neomodel.cli.anna_fix import Fixing
-from neomodel.cli.frame import AsJson, Refused, StoreUrl
+from neomodel.cli.frame import AsJson, Refused, StoreUrl, say
 from neomodel.cli.grid import print_grid
 from neomodel.repository import connect
 from neomodel.times import STABLE, instant, parsed
@@ -133,7 +132,7 @@ def actions(
         titles = ["id", "event", "step", "row", "column", "action", "if", "who", "why"]
         print_grid(titles, [_line(one, gone) for one in found])
     else:
-        print(f"there are no actions of {process}", file=sys.stderr)
+        say(f"there are no actions of {process}")
 
 
 def retract(

@@ -42,9 +42,8 @@ class Fixing:
             for number, failure in enumerate(failures, 1):
                 same = [one for one in there if (one.step, one.row) == (failure.step, failure.row)]
                 touched = {one.column for one in same if one.operation is not None and one.name not in gone}
-                print(
-                    f"\n{number} of {len(failures)}: step {failure.step}, row {' '.join(failure.row)}: {failure.check}"
-                )
+                told = f"step {failure.step}, row {' '.join(failure.row)}: {failure.check}"
+                print(f"\n{number} of {len(failures)}: {visible(told)}")
                 try:
                     self._fix(failure, touched)
                 except _Skipped:

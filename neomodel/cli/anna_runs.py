@@ -1,7 +1,6 @@
 """Commands on runs of processes: compute, resume, repeat, compare, report."""
 
 import json
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,11 +9,11 @@ from typing import Annotated, Any
 import attrs
 import typer
 
-from metamodels import anna
+from metamodels import anna, elsa
 from metamodels.anna.differences import Diff
 from metamodels.anna.report import Table, facts, headline, tables
 from metamodels.anna.report_html import page
-from neomodel.cli.frame import AsJson, Refused, StoreUrl, visible
+from neomodel.cli.frame import AsJson, Refused, StoreUrl, say, visible
 from neomodel.cli.grid import print_grid
 from neomodel.cli.loading import loaded
 from neomodel.repository import connect
@@ -68,15 +67,16 @@ def run(
     Modules are looked for where Python does, and in the current folder. The exit
     status is 1 if a check of severity error fails.
     """
+    times = _times(actions_event, actions_ingest)
+    given = None if token is None else elsa.Token.parse(token)
     with _pipeline(process, store, folder) as (pipeline, progress):
-        times = _times(actions_event, actions_ingest)
         there = number is not None and any(one.number == number for one in pipeline.runs.of(pipeline.process.name))
         if there:
-            if token or times != (None, None):
+            if given is not None or times != (None, None):
                 raise Refused(f"run {number} has its token and times already; leave --token and --actions-… out")
             done = pipeline.resume(number, progress=progress)
         else:
-            done = pipeline.run(token=token, actions=times, number=number, progress=progress)
+            done = pipeline.run(token=given, actions=times, number=number, progress=progress)
         _tell(done, as_json)
 
 
@@ -100,10 +100,11 @@ def recompute(
     With --ingest sales=stable, what is known by now of that system is taken in, and all
     others are as they were. If nothing was to change and something did, the exit status is 1.
     """
-    with _pipeline(process, store, folder) as (pipeline, progress):
+    wanted = dict(map(_pair, ingest or []))
+    event, known = _times(actions_event, actions_ingest)
+    with _pipeline(process, store, folder, number) as (pipeline, progress):
         past = pipeline.taken(number)
-        changes = {name: _known(pipeline, at) for name, at in map(_pair, ingest or [])}
-        event, known = _times(actions_event, actions_ingest)
+        changes = {name: pipeline.stable() if isinstance(at, str) else at for name, at in wanted.items()}
         times: Any = None
         if actions_event is not None or actions_ingest is not None:
             times = (past.actions_event if event is None else event), known
@@ -133,7 +134,7 @@ def diff(
     """
     if html is not None:
         output.check(html)
-    with _pipeline(process, store, folder) as (pipeline, _):
+    with _pipeline(process, store, folder, first, second) as (pipeline, _):
         found: Diff = pipeline.diff(first, second)
         if html is not None:
             _write(html, page(pipeline.taken(second), found, most=most))
@@ -196,17 +197,20 @@ def runs(
         numbers = {"run", "steps", "failing checks", "actions"}
         print_grid(titles, [[str(line[title]) for title in titles] for line in lines], numbers=numbers)
     else:
-        print(f"there are no runs{'' if process is None else f' of {process}'}", file=sys.stderr)
+        say(f"there are no runs{'' if process is None else f' of {process}'}")
 
 
 # how
 
 
 @contextmanager
-def _pipeline(name: str, store: str, folder: Path) -> Iterator[tuple[Any, Callable[[str, int, int], None]]]:
-    """The process of that name, at work; and who tells how far it is."""
+def _pipeline(name: str, store: str, folder: Path, *past: int) -> Iterator[tuple[Any, Callable[[str, int, int], None]]]:
+    """The process of that name, at work; and who tells how far it is. A past run that is not there is refused before a
+    Spark is started."""
     found = loaded(name, anna.Process, "process", "MODULE:PROCESS, such as package.module:report")
     with connect(store, create=False) as repository:
+        for number in past:
+            anna.Runs(repository, create=False).get(found.name, number)
         import spark
         from neomodel.cli.progress import steps
 
@@ -228,16 +232,11 @@ def _time(option: str, text: str | None) -> Time | None:
     return found
 
 
-def _pair(text: str) -> tuple[str, str]:
+def _pair(text: str) -> tuple[str, Time | str]:
     name, equal, at = text.partition("=")
     if not (name and equal and at):
         raise Refused(f"--ingest {text} names no system and time; write it as SYSTEM=T, such as crm=stable")
-    return name, at
-
-
-def _known(pipeline: Any, text: str) -> Time:
-    found = parsed(text)
-    return pipeline.stable() if isinstance(found, str) else found
+    return name, parsed(at)
 
 
 def _write(path: Path, text: str) -> None:

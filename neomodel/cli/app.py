@@ -185,7 +185,7 @@ app.add_typer(
 _anna_commands = Commands(_anna)
 _anna_commands.add(
     anna_runs.run,
-    "neomodel anna run spark.examples.income:report",
+    "neomodel anna run products:sales --store lmdb:models.db",
     "neomodel anna run products:sales --token AbC --actions-ingest 2024-05-01T12:00:00Z",
     "neomodel anna run products:sales --run 7",
 )

@@ -13,7 +13,7 @@ from metamodels.elsa.formats import FORMATS
 from metamodels.elsa.intake import Intake
 from metamodels.elsa.messages import LARGEST, Message, Reader
 from neomodel.cli.elsa import Name, System
-from neomodel.cli.frame import AsJson, Refused, StoreUrl
+from neomodel.cli.frame import AsJson, Refused, StoreUrl, say
 from neomodel.cli.grid import print_grid
 from neomodel.cli.progress import counter
 from neomodel.cli.sync import Form, Largest, check_format
@@ -122,7 +122,9 @@ def _listed(letters: Iterator[DeadLetter], as_json: bool) -> None:
         print(json.dumps([_plain(letter) for letter in letters]))
         return
     rows = [[*_cells(letter)] for letter in letters]
-    if rows:
+    if not rows:
+        say("there are no dead letters")
+    else:
         print_grid(["queue", "place", "seen", "bytes", "state", "reason"], rows, numbers=["bytes"])
 
 

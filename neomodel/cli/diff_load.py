@@ -41,6 +41,9 @@ def diff_load(
     given = parsed(event)
     if isinstance(given, str):
         raise Refused(f"--event {STABLE} makes no sense; give the time of the export")
+    columns = [column.strip() for column in key.split(",") if column.strip()]
+    if not columns:
+        raise Refused("--key names no column; write those of the key with commas, such as country,number")
     for path in filter(None, (before, after)):
         if not Path(path).exists():
             raise Refused(f"there is no export {path}; --before and EXPORT name files, or folders of files")
@@ -52,7 +55,6 @@ def diff_load(
     session = spark.session(f"neomodel elsa diff-load {system}")
     session.sparkContext.setLogLevel("OFF")
     began = time.monotonic()
-    columns = [column.strip() for column in key.split(",") if column.strip()]
     earlier = None if before is None else read_export(session, before)
     done = load(earlier, read_export(session, after), columns, given, Target(store, system, name, lease=lease))
     seconds = time.monotonic() - began

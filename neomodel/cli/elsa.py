@@ -3,6 +3,7 @@
 import json
 import time
 from collections import Counter
+from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -94,8 +95,11 @@ def history(
             [told(one.event), told(one.ingest), one.operation, "" if one.operation == elsa.DELETE else shown(one)]
             for one in found
         ]
-    if lines:
-        print_grid(["event", "ingest", "operation", "value"], lines)
+    if not lines:
+        raise Refused(
+            f"nothing is known of a record {key!r} in {system} then; check its key, and the times if you gave some"
+        )
+    print_grid(["event", "ingest", "operation", "value"], lines)
 
 
 def load(
@@ -111,13 +115,15 @@ def load(
     anything is wrong with it, the line is told and nothing of it is left in the store.
     """
     rows = History(file)
-    file.open().close()  # before a store is made for it
+    lines = iter(rows)
+    with rows.told():
+        first = list(islice(lines, 1))  # before a store, and an ELSA, are made for it
     began = time.monotonic()
     with connect(store) as repository, counter(f"loading {file}") as advance, rows.told():
         opened = elsa.open(repository, name)
 
         def counted() -> Any:
-            for number, row in enumerate(rows, 1):
+            for number, row in enumerate(chain(first, lines), 1):
                 if not number % _MOST:
                     advance(_MOST)
                 yield row

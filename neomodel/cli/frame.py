@@ -30,7 +30,10 @@ def visible(text: str) -> str:
 
 def _store_url(context: typer.Context, given: str) -> str:
     before_the_command: str = context.find_root().params.get("store", "")
-    return given or before_the_command or os.environ.get("NEOMODEL_STORE") or DEFAULT_STORE
+    found = given or before_the_command or os.environ.get("NEOMODEL_STORE", DEFAULT_STORE)
+    if not found:
+        raise Refused("$NEOMODEL_STORE is empty; have it name a store, such as lmdb:models.db, or unset it")
+    return found
 
 
 def _given(context: typer.Context, store: str) -> str:
@@ -65,7 +68,7 @@ def model_names(context: typer.Context, incomplete: str) -> list[str]:
     try:
         with connect(_store_url(context, context.params.get("store") or ""), create=False) as repository:
             return [name for name in repository.models() if name.startswith(incomplete)]
-    except NeomodelError:
+    except (Refused, NeomodelError):
         return []
 
 

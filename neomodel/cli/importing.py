@@ -6,8 +6,10 @@ from typing import Annotated
 import typer
 
 from neomodel.cli.frame import Refused, StoreUrl, say
+from neomodel.cli.models import opened_for
 from neomodel.cli.progress import shares
 from neomodel.repository import connect
+from neomodel.xmi.source import Source
 
 
 def import_(
@@ -40,7 +42,10 @@ def import_(
     is_json = len(files) == 1 and files[0].suffix.lower() == ".json"
     if is_json and (add or lenient):
         raise Refused(f"--{'add' if add else 'lenient'} is for files of XMI; {files[0]} is read whole, or refused")
-    with connect(store) as repository, shares(f"importing {model}", "elements") as advance:
+    for path in (*files, *(metamodel or ())):
+        Source(path).check_there()  # before a store is made for it, and metamodels are registered
+    opened = opened_for(metamodel, store, strict=strict) if metamodel else connect(store)
+    with opened as repository, shares(f"importing {model}", "elements") as advance:
         if is_json:
             done = repository.import_json(files[0], model=model, metamodel=metamodel or ())
         else:

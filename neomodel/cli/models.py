@@ -46,7 +46,7 @@ def register(
     its line, and with what was made of it.
     """
     notices: list[str] = []
-    with _opened(store, files, strict) as repository:
+    with opened_for(files, store, strict=strict) as repository:
         found = repository.register(*files, strict=strict, on_notice=lambda notice: notices.append(str(notice)))
     for notice in notices:
         say(notice)
@@ -54,8 +54,8 @@ def register(
         print(f"{package.nsURI}: {_counted(package.value)}")
 
 
-def _opened(store: str, files: list[Path], strict: bool) -> Repository:
-    """The repository, made if it is not there; but not for files that make no sense."""
+def opened_for(files: list[Path], store: str, *, strict: bool) -> Repository:
+    """The repository, made if it is not there; but not for metamodels that make no sense."""
     try:
         return connect(store, create=False)
     except InvalidStore:

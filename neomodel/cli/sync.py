@@ -85,12 +85,12 @@ def sync(
     import spark
     from spark.synchronizing import Target
 
-    session = spark.session(f"neomodel elsa sync {system}")
-    session.sparkContext.setLogLevel("OFF")
-    spark.register(session)
     with connect(store) as repository:
         opened = elsa.open(repository, name)
         intake = Intake(opened.system(system), lease=lease)
+        session = spark.session(f"neomodel elsa sync {system}")
+        session.sparkContext.setLogLevel("OFF")
+        spark.register(session)
         folder = (checkpoint or named.checkpoint(f".sync-{system}-{opened.mark}")).absolute()
         target = Target(store, system, name, form, largest, lease)
         frame = named.frame(session, folder / "queue", None if rate is None else max(1, round(rate)))

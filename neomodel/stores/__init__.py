@@ -53,6 +53,9 @@ def open_store(url: str, *, create: bool = True) -> Store:
     if not colon or scheme not in _MODULES:
         from neomodel.stores.hbase_url import hidden
 
-        raise InvalidStore(hidden(url), "the URL must start with " + " or ".join(f"{name}:" for name in _MODULES))
+        meant = "" if colon or not url else f"; for a folder write lmdb:{hidden(url)}"
+        raise InvalidStore(
+            hidden(url), f"the URL must start with {' or '.join(f'{name}:' for name in _MODULES)}{meant}"
+        )
     store: Store = import_module(_MODULES[scheme]).open_url(url, rest, create=create)
     return store

@@ -82,7 +82,9 @@ def parse(url: str) -> HBaseUrl:
     if unknown := told.keys() - _PARAMETERS:
         raise InvalidStore(shown, f"unknown parameter {min(unknown)!r}; there are {', '.join(sorted(_PARAMETERS))}")
     firsts = [_address(shown, text) for text in place.split(",")]
-    seconds = told.get("thrift2", "").split(",")
+    if "thrift2" not in told:
+        raise InvalidStore(shown, f"no port of a Thrift2 gateway is named; {_FORM}")
+    seconds = told["thrift2"].split(",")
     servers = told["servers"].split(",") if "servers" in told else [None] * len(firsts)
     if not len(firsts) == len(seconds) == len(servers):
         raise InvalidStore(shown, "thrift2, and servers if given, must have as many entries as there are gateways")

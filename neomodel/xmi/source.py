@@ -73,6 +73,12 @@ class Source:
         self._parser: Any = None
         self._prefixes: dict[str, list[str]] = {}
 
+    def check_there(self) -> None:
+        """Raise `InvalidFile` if there is no file of that name. Costs nothing."""
+        if not self.path.is_file():
+            found = "it is no file; name one, not a folder" if self.path.exists() else "there is no such file"
+            raise InvalidFile(self.file, found)
+
     @property
     def line(self) -> int:
         """Where the event begins that is being told."""
@@ -134,8 +140,7 @@ class Source:
 
     def _opened(self, open_until: ExitStack) -> IO[bytes]:
         self.position, self._prefixes, self._parser = 0, {}, None
-        if not self.path.is_file():
-            raise InvalidFile(self.file, "it is no file" if self.path.exists() else "there is no such file")
+        self.check_there()
         try:
             stream = open_until.enter_context(self.path.open("rb"))
             packed = stream.read(4) == b"PK\3\4"

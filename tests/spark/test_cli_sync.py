@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import neomodel as nm
+import spark
 from metamodels import elsa
 from neomodel.cli import main, queues
 from tests.metamodels.queue_oracle import Told
@@ -89,7 +90,8 @@ def test_a_queue_is_brought_in_and_what_was_bad_is_mended(
     assert main(["elsa", "dead-letters", "crm", "--replay"]) == 1
     assert capsys.readouterr().out == "0 dead letters applied, 1 still can't be\n"
     assert run("elsa", "dead-letters", "crm", "--dismiss") == "1 dead letters of crm dismissed\n"
-    assert run("elsa", "dead-letters", "crm") == ""
+    assert main(["elsa", "dead-letters", "crm"]) == 0
+    assert capsys.readouterr() == ("", "neomodel: there are no dead letters\n")
     assert [one["ended"] for one in json.loads(run("elsa", "dead-letters", "crm", "--all", "--json"))] == [
         "replayed",
         "dismissed",
@@ -163,6 +165,16 @@ def test_with_once_a_broker_that_is_down_is_told_in_a_sentence(
     assert "Kafka at 127.0.0.1:1" in refused(*sync, "--from", "kafka://127.0.0.1:1/orders")
 
 
+def test_no_spark_is_started_for_a_store_or_a_system_that_can_not_be(
+    queue: Path, refused: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spark, "session", lambda _: pytest.fail("a Spark is started"))
+    sync = ("elsa", "sync", "--from", str(queue), "--once")
+
+    assert "the URL must start with" in refused(*sync, "--system", "crm", "--store", "tape:x")
+    assert "the name of a system is 'c/m'" in refused(*sync, "--system", "c/m", "--store", "memory:no-system")
+
+
 def test_what_makes_no_sense_is_refused_in_a_sentence(store: str, queue: Path, refused: Any, tmp_path: Path) -> None:
     sync = ["elsa", "sync", "--system", "crm", "--from"]
     assert "is no folder" in refused(*sync, str(tmp_path / "none"))
@@ -180,3 +192,4 @@ def test_what_makes_no_sense_is_refused_in_a_sentence(store: str, queue: Path, r
     load = ["elsa", "diff-load", "--system", "hr", "--key", "number", "--event"]
     assert "there is no export none.csv" in refused(*load, "5", "none.csv")
     assert "--event stable makes no sense" in refused(*load, "stable", "none.csv")
+    assert "--key names no column" in refused(*load, "5", "none.csv", "--key", ", ")
