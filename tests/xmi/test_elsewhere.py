@@ -1,10 +1,11 @@
-"""Objects of files that were not given: what a file says of their classes is said again."""
+"""Objects of files that were not given: what a file says of them is said again."""
 
 from pathlib import Path
 
 import pytest
 
 import neomodel as nm
+from tests.xmi.files import new_repository, written
 from tests.xmi.garden import garden
 
 HEAD = (
@@ -53,3 +54,24 @@ def test_the_class_before_a_uri_in_an_attribute_is_kept(tmp_path: Path) -> None:
         repo.open("m").export_xmi(tmp_path / "out.xmi")
 
     assert '<favourite xsi:type="garden:Tree" href="q.xmi#_1"/>' in (tmp_path / "out.xmi").read_text()
+
+
+def test_what_waits_may_be_taken_out_and_put_back_and_finds_its_file_then(tmp_path: Path) -> None:
+    waiting = '<authors href="two.xmi#/"/><sequel href="three.xmi#/"/>'
+    one = written(tmp_path / "one.xmi", f'<l:Shelf NS><books name="b">{waiting}</books></l:Shelf>')
+    two = written(tmp_path / "two.xmi", '<l:Person NS name="p"/>')
+    repository = new_repository()
+    repository.import_xmi(one, model="m")
+    (shelf,) = repository.open("m").roots
+    (book,) = shelf.books
+
+    other = repository.create("other")
+    shelf.books.remove(book)
+    other.roots.append(book)
+    shelf.books.append(book)
+    repository.import_xmi(two, model="m", add=True)
+
+    assert [person.name for person in book.authors] == ["p"]
+    with pytest.raises(nm.ObjectNotFound, match=r"three\.xmi#/"):
+        _ = book.sequel.name
+    assert nm.check(repository.open("m")).findings == ()

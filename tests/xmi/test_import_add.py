@@ -79,25 +79,6 @@ def test_what_waits_goes_on_to_until_its_own_file_comes(tmp_path: Path) -> None:
     assert [one.name for one in book.eContainer().books] == ["a", "t"]
 
 
-def test_what_waits_may_be_taken_out_and_put_back_and_finds_its_file_then(tmp_path: Path) -> None:
-    one, two, _ = files(tmp_path)
-    repository = new_repository()
-    repository.import_xmi(one, model="m")
-    shelf = repository.open("m").roots[0].shelves[0]
-    (book,) = shelf.books
-
-    other = repository.create("other")
-    shelf.books.remove(book)
-    other.roots.append(book)
-    shelf.books.append(book)
-    repository.import_xmi(two, model="m", add=True)
-
-    assert [person.name for person in book.authors] == ["p"]
-    with pytest.raises(nm.ObjectNotFound, match=r"three\.xmi#_t"):
-        _ = book.sequel.name
-    assert nm.check(repository.open("m")).findings == ()
-
-
 @pytest.mark.parametrize("times", [3, 300])
 def test_what_waits_several_times_in_one_list_is_there_as_often(times: int, tmp_path: Path) -> None:
     repository = nm.connect("memory:")
