@@ -12,7 +12,7 @@
         def size(self) -> int:                      # methods stay methods of the objects
             return len(self.ownedElements)
 
-An annotation says the type and the bounds: ``str`` is one value that must be there, ``str | None`` or one with a
+An annotation says the type and the bounds: ``str`` is one value that is meant to be there, ``str | None`` or one with a
 default may be missing, ``list[X]`` and ``set[X]`` hold any number, ordered or not. A list of values takes one twice,
 one of objects does not. ``int`` is any integer; `attribute` names a narrower type. What is no known type is a class of
 the package, so names of classes that come later are fine in quotes.

@@ -52,6 +52,8 @@ class Model(RowAccess):
         """Where the classes of its objects are."""
         self.kinds: dict[tuple[bytes, bytes] | bytes, EClass] = {}
         """The classes that were met, by name and namespace as rows have them, and by the form of compact rows."""
+        self._registered: set[EClass] = set()
+        """Classes whose objects may be stored here, as far as that was looked at."""
         self._root: Element = object.__new__(ROOT_KIND.python)
         _set_state(self._root, RootState.entered(self._root, ids.ROOT, Page(self)))
 
@@ -213,9 +215,20 @@ class Model(RowAccess):
             self.kinds[row[FORM]] = found
         return found
 
+    def check_registered(self, kinds: set[EClass]) -> None:
+        """Raise `MetamodelNotFound` or `InvalidValue` if whoever reads the store could not know one of these classes
+        with all its features. One get for a namespace that nobody has asked for yet."""
+        for kind in kinds - self._registered:
+            found = self.metamodels.kind(kind.ePackage.nsURI, kind.name)
+            for name in kind.features.keys() - found.features.keys():
+                expected = "one that its metamodel has as it is registered; register a newer version"
+                raise InvalidValue(f"a feature of {kind}", name, expected)
+            self._registered.add(kind)
+
     def forget_classes(self) -> None:
         """Ask for the classes of all objects again, since a metamodel has changed."""
         self.kinds.clear()
+        self._registered.clear()
         for element in self.live:
             if isinstance(element._neo, Stored) and element is not self._root:
                 unload(element)

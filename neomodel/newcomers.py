@@ -32,9 +32,10 @@ def newcomers(
     parent: "Element", feature: EFeature, tops: "list[Element]", leaving: "Collection[Element]"
 ) -> list[Newcomer]:
     """Transient objects that come to lie in a stored one, with all they contain but for those that leave it, each
-    before what it contains. All have ids then."""
+    before what it contains. All have ids then. Those whose classes are not registered are refused."""
     model = parent._neo.model
     placed = list(_placed(parent, feature, tops, leaving))  # ids first: rows refer to one another
+    model.check_registered({element._neo.kind for element, _, _ in placed})
     return [Newcomer(element, key, *_cells(model, element, place, leaving)) for element, key, place in placed]
 
 

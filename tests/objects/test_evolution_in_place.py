@@ -170,3 +170,51 @@ def test_a_declared_package_that_differs_from_the_registered_one_is_not_taken_fo
     repo.register(again)
     assert Repository(repo.store).metamodel("http://drift") is again
     assert again.Thing(size=1).size == 1
+
+
+def _farm(*, with_legs: bool = False) -> Any:
+    """A package that is declared anew, and its class."""
+    farm = nm.package("farm", "http://farm")
+
+    class Cow:
+        name: str
+        calves: list["Cow"] = nm.contains()
+
+    class CowWithLegs:
+        name: str
+        legs: int | None
+        calves: list["Cow"] = nm.contains()
+
+    CowWithLegs.__name__ = "Cow"
+    return farm, farm.define(CowWithLegs if with_legs else Cow)
+
+
+def test_an_object_of_a_class_that_is_not_registered_is_refused_and_nothing_is_written(url: str) -> None:
+    farm, Cow = _farm()  # noqa: N806
+    with nm.connect(url) as repository:
+        model = repository.create("m")
+
+        with pytest.raises(nm.MetamodelNotFound, match="register it"):
+            model.roots.append(Cow(name="Elsa", calves=[Cow(name="Anna")]))
+        assert not list(model.table.scan())
+
+        repository.register(farm)
+        model.roots.append(Cow(name="Elsa", calves=[Cow(name="Anna")]))
+        assert [cow.name for cow in model.all(Cow)] == ["Elsa", "Anna"]
+
+
+def test_an_object_with_a_feature_that_is_not_registered_yet_is_refused(url: str) -> None:
+    farm, Cow = _farm()  # noqa: N806
+    newer, CowWithLegs = _farm(with_legs=True)  # noqa: N806
+    with nm.connect(url) as repository:
+        repository.register(farm)
+        model = repository.create("m")
+        model.roots.append(Cow(name="Elsa"))
+
+        with pytest.raises(nm.InvalidValue, match=r"a feature of farm\.Cow is 'legs'.*register a newer version"):
+            model.roots[0].calves.append(CowWithLegs(name="Anna", legs=4))
+        assert not model.roots[0].calves
+
+        repository.register(newer)
+        model.roots[0].calves.append(CowWithLegs(name="Anna", legs=4))
+        assert [cow.legs for cow in model.all(CowWithLegs)] == [None, 4]
