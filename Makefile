@@ -18,7 +18,7 @@ $(READY): setup.cfg pyproject.toml
 	@echo "Setting up $(VENV): Spark and HBase clients included, some 500 MB, a minute or two."
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version) if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --disable-pip-version-check --quiet --editable '.[dev]'
+	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar on --editable '.[dev]'
 	@touch $@
 
 demo: $(READY)  ## show what it is for, and write demo.html; STORE=hbase on a local HBase with three servers

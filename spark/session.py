@@ -31,7 +31,7 @@ def session(what: str) -> SparkSession:
     java = any_java() if _starts_java() else ""
     builder = SparkSession.builder.appName(what).config("spark.ui.showConsoleProgress", "false")  # commands tell better
     try:
-        with _uninterrupted():
+        with uninterrupted():
             found = builder.getOrCreate()
     except PySparkRuntimeError as exc:
         if exc.getCondition() != "JAVA_GATEWAY_EXITED":
@@ -44,7 +44,7 @@ def session(what: str) -> SparkSession:
 
 
 @contextmanager
-def _uninterrupted() -> Iterator[None]:
+def uninterrupted() -> Iterator[None]:
     """Lets Ctrl-C wait until the end of the block: a JVM that is only just starting would stay behind for ever, since
     PySpark ends only one that has answered."""
     if threading.current_thread() is not threading.main_thread():

@@ -1,7 +1,10 @@
 """Every Python example in the README and in docs/ runs: those of a document as one program, in an empty folder."""
 
+import code
+import os
 import re
 import runpy
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -48,6 +51,36 @@ def test_the_examples_run(name: str, tmp_path: Path) -> None:
     )
 
     assert done.returncode == 0, done.stderr
+
+
+def test_the_commands_of_the_readme_run_as_they_stand(tmp_path: Path) -> None:
+    section = (ROOT / "README.md").read_text().split("## The command line\n")[1]
+    activate, *commands = re.findall(r"```\n(.*?)```", section, re.DOTALL)[0].splitlines()
+    assert activate == "source .venv/bin/activate"
+    assert len(commands) > 8
+
+    given = {**os.environ, "PYTHONPATH": str(ROOT)}
+    for command in commands:
+        words = shlex.split(command.replace("--elements 100000", "--elements 500"), comments=True)
+        words = words[1:] if words[0] == "python" else ["-m", *words]
+        done = subprocess.run(
+            [sys.executable, *words], cwd=tmp_path, env=given, capture_output=True, text=True, timeout=300, check=False
+        )
+        assert done.returncode == 0, f"{command}\n{done.stderr}"
+
+
+def test_the_tutorial_can_be_pasted_into_a_prompt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As far as it needs no Spark."""
+    text = (ROOT / "docs" / "tutorial.md").read_text().split("## 7.")[0]
+    monkeypatch.chdir(tmp_path)
+    prompt = code.InteractiveConsole()
+    for example in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        for line in [*example.splitlines(), ""]:
+            more = prompt.push(line)
+            assert capsys.readouterr().err == "", line
+        assert not more
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

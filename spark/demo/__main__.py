@@ -1,7 +1,12 @@
-"""``python -m spark.demo [--store lmdb|hbase] [--out demo.html] [--elements 100000]``"""
+"""``python -m spark.demo [--store lmdb|hbase] [--out demo.html] [--elements 100000]``
+
+Exit status: 0 done; 130 interrupted, and then nothing of it is kept.
+"""
 
 import argparse
+import logging
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -12,34 +17,58 @@ from pyspark.sql import SparkSession
 
 import neomodel as nm
 from neomodel import cluster
+from neomodel.cli import INTERRUPTED
 from neomodel.cli.cluster import sparingly
+from neomodel.cli.frame import say
 from spark.demo.modelling import modelled
 from spark.demo.page import page
 from spark.demo.reporting import reported
 from spark.demo.telling import Teller
-from spark.session import prepare
+from spark.session import prepare, uninterrupted
 from spark.source import register
 
 SERVERS = 3
 SETTLING = 10  # seconds until times are stable, where nobody writes from elsewhere
+NEXT = """
+To go on: open that page in a browser; read docs/tutorial.md; or work on models of your own:
+  source .venv/bin/activate
+  neomodel --help
+"""
 
 
-def main() -> None:
+def main() -> int:
+    """Show it all; returns the exit status."""
     given = _arguments()
+    out = Path(given.out)
+    signal.signal(signal.SIGINT, _interrupt)
+    try:
+        text = _shown(given.store, given.elements)
+        out.write_text(text, encoding="utf-8")
+    except KeyboardInterrupt:
+        say("interrupted; nothing of it was kept")
+        return INTERRUPTED
+    print(f"\nAll of it, with pictures: {out.resolve()}\n{NEXT}")
+    return 0
+
+
+def _interrupt(number: int, _: object) -> None:
+    logging.disable()  # py4j logs, with a stack, that a call to Java was left
+    raise KeyboardInterrupt(number)
+
+
+def _shown(store: str, elements: int) -> str:
+    """Do it, telling each step; returns the page. Nothing else stays, nor if it fails or is interrupted."""
     tell = Teller()
-    with tempfile.TemporaryDirectory(prefix="neomodel-demo-") as name, _store(given.store, Path(name), tell) as url:
-        tell.part("Spark")
-        with tell.step("started, on two cores of this machine"):
-            session = _session()
+    with (
+        tempfile.TemporaryDirectory(prefix="neomodel-demo-") as name,
+        _store(store, Path(name), tell) as url,
+        _session(tell) as session,
+    ):
         tell.part("A model")
-        model = modelled(url, session, Path(name), given.elements, tell)
+        model = modelled(url, session, Path(name), elements, tell)
         tell.part("A report that can be computed again")
-        out = Path(given.out)
         with nm.connect(url) as repository:
-            product = reported(repository, session, Path(name), tell)
-            out.write_text(page(url, tell, model, product), encoding="utf-8")
-        session.stop()
-    print(f"\nAll of it, with pictures: {out.resolve()}")
+            return page(url, tell, model, reported(repository, session, Path(name), tell))
 
 
 def _arguments() -> argparse.Namespace:
@@ -58,14 +87,16 @@ def _store(kind: str, folder: Path, tell: Teller) -> Iterator[str]:
         return
     tell.part("HBase")
     with tell.step(f"started, with {SERVERS} region servers, each with gateways beside it"):
-        started = cluster.up(folder / "hbase", servers=SERVERS, progress=sparingly(lambda line: print(f"    {line}")))
+        started = cluster.up(folder / "hbase", servers=SERVERS, progress=sparingly(tell.within))
     try:
         yield f"{started.url}&settling={SETTLING}"
     finally:
         cluster.down(folder / "hbase")
 
 
-def _session() -> SparkSession:
+@contextmanager
+def _session(tell: Teller) -> Iterator[SparkSession]:
+    """A Spark, which has ended before what it works on goes away."""
     prepare()
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     settings = {
@@ -76,10 +107,16 @@ def _session() -> SparkSession:
     builder = SparkSession.builder.master("local[2]").appName("neomodel demo")
     for name, value in settings.items():
         builder = builder.config(name, value)
-    session = builder.getOrCreate()
-    register(session)
-    return session
+    tell.part("Spark")
+    with tell.step("started, on two cores of this machine"), uninterrupted():
+        session = builder.getOrCreate()
+    try:
+        session.sparkContext.setLogLevel("OFF")  # what fails is raised here, with what Java says of it
+        register(session)
+        yield session
+    finally:
+        session.stop()
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,9 +1,17 @@
-"""A program as a large company would have it: Java-like classes with their fields, written to a file of XMI."""
+"""A program as a large company would have it: Java-like classes with their fields, written to a file of XMI.
 
+``python -m spark.demo.program program.xmi [--elements 100000]`` writes it; beside it its metamodel, `program.ecore`,
+and `tables.ecore`, that of what `metamodels.transformations.class2relational` makes of it.
+"""
+
+import argparse
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+
+from metamodels import zoo
+from neomodel.xmi.ecore_writing import write_ecore
 
 DOMAINS = [
     "Account",
@@ -115,3 +123,21 @@ def _fields(number: int, classes: int) -> Iterator[str]:
             kind = f"c{chance.randrange(classes) if chance.random() < 0.05 else near}"
         several = ' multiValued="true"' if chance.random() < 0.2 else ""
         yield f'    <attr name="{name}" type="{kind}"{several}/>\n'
+
+
+def main() -> None:
+    """Write the file that the command line names, and the metamodels beside it."""
+    parser = argparse.ArgumentParser(prog="python -m spark.demo.program", description="Write a model to try things on.")
+    parser.add_argument("file", type=Path, help="the file of XMI to write, such as program.xmi")
+    parser.add_argument("--elements", type=int, default=100_000, help="about how many")
+    given = parser.parse_args()
+    file: Path = given.file
+    written = write(file, given.elements)
+    beside = {file.with_suffix(".ecore"): zoo.classes, file.with_name("tables.ecore"): zoo.relational}
+    for path, package in beside.items():
+        write_ecore(package.value, path)
+    print(f"{file}: {written:,} elements; beside it {' and '.join(path.name for path in beside)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,34 +1,59 @@
-"""What the demo says while it works: each step when it is done, with what it took."""
+"""What the demo says while it works: each step when it begins, and when it is done with what it took."""
 
+import os
+import shutil
+import sys
 import textwrap
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+WIDEST = 100
+_ABOVE = "\033[A\033[2K"  # one line up, and nothing in it
+
 
 class Teller:
-    """Prints, and remembers for the report."""
+    """Prints, and remembers for the report. On a terminal the line of a step that is done takes the place of the one
+    that said that it began; elsewhere what is printed stays."""
 
     def __init__(self) -> None:
         self.steps: list[tuple[str, float, list[str]]] = []
         """What was done, how many seconds it took, and what there is to say of it."""
+        self._replaces = sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
     def part(self, title: str) -> None:
         print(f"\n{title}\n{'─' * len(title)}", flush=True)
 
     @contextmanager
     def step(self, what: str) -> Iterator[None]:
+        self._begin(what)
         start = time.perf_counter()
         yield
         seconds = time.perf_counter() - start
         self.steps.append((what, seconds, []))
-        print(f"{_took(seconds)}  {what}", flush=True)
+        print(f"{_ABOVE if self._replaces else ''}{_took(seconds)}  {what if self._replaces else 'done'}", flush=True)
+
+    def within(self, line: str) -> None:
+        """Of the step that is being done: how far it is."""
+        if self._replaces:
+            print(_ABOVE, end="")
+            self._begin(line)
+        else:
+            print(f"{' ' * 12}{line}", flush=True)
 
     def more(self, *lines: str) -> None:
         """Of the step before."""
         self.steps[-1][2].extend(lines)
         for line in lines:
-            print(textwrap.indent(textwrap.fill(line, 100), " " * 12), flush=True)
+            print(textwrap.indent(textwrap.fill(line, max(20, _width() - 12)), " " * 12), flush=True)
+
+    def _begin(self, what: str) -> None:
+        line = f"{'…':>10}  {what}"
+        print(line[: _width() - 1] if self._replaces else line, flush=True)  # one line, since one is replaced
+
+
+def _width() -> int:
+    return min(WIDEST, shutil.get_terminal_size((WIDEST, 24)).columns)
 
 
 def _took(seconds: float) -> str:

@@ -1,9 +1,12 @@
 """`make demo`, small: it says what it should, and the page that it leaves needs nothing else."""
 
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -37,7 +40,7 @@ def test_the_demo_tells_each_of_its_steps(demo: tuple[str, Path]) -> None:
     said = demo[0]
 
     for sentence in (
-        r"imported it",
+        r"…  imported it.*\n.* done",
         r"opened it",
         r"is an A\w+",
         r"in \d calls to the store",
@@ -46,6 +49,7 @@ def test_the_demo_tells_each_of_its_steps(demo: tuple[str, Path]) -> None:
         r"all checks hold; actions: 1 applied",
         r"all checks hold; actions: 1 precondition not met",
         r"run 4 of 'income report' is run 1 again, byte for byte",
+        r"demo\.html\n\nTo go on: (?s:.*)source \.venv/bin/activate\n  neomodel --help",
     ):
         assert re.search(sentence, said), f"{sentence!r} is not in\n{said}"
 
@@ -59,6 +63,28 @@ def test_the_page_has_its_pictures_and_loads_nothing(demo: tuple[str, Path]) -> 
     assert not {"script", "link", "iframe", "img"} & set(reader.tags)
     assert not re.search(r"url\(http|@import", text)
     assert "prefers-color-scheme: dark" in text
+
+
+def test_who_interrupts_it_while_spark_works_gets_one_sentence_and_nothing_stays(tmp_path: Path) -> None:
+    (temporary := tmp_path / "temporary").mkdir()
+    command = [sys.executable, "-m", "spark.demo", "--elements", "2000", "--out", "demo.html"]
+    given = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent.parent), "TMPDIR": str(temporary)}
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, process_group=0
+    ) as running:
+        assert running.stdout
+        assert any("made tables" in line for line in running.stdout)
+        time.sleep(1)  # what is done there takes several
+        os.killpg(running.pid, signal.SIGINT)
+        out, said = running.communicate(timeout=120)
+
+    assert running.returncode == 130
+    assert "done" not in out
+    assert [line for line in said.splitlines() if not line.startswith("WARNING: Using incubator modules")] == [
+        "neomodel: interrupted; nothing of it was kept"
+    ]
+    assert not list(temporary.glob("neomodel-demo-*"))
+    assert not (tmp_path / "demo.html").exists()
 
 
 def _browse(page: Path, *options: str, profile: Path) -> str:
