@@ -309,7 +309,11 @@ class Store(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of files and connections. What was acknowledged is safe without it."""
+        """Let go of files and connections. What was acknowledged is safe without it.
+
+        From then on this store and its tables refuse whatever is asked of them with `StoreClosed`, which is a
+        `StoreUnavailable`; other stores that were opened at the same place go on.
+        """
 
     def __enter__(self) -> Self:
         return self
