@@ -6,6 +6,7 @@ import pytest
 
 from neomodel.errors import InvalidStore, StoreClosed
 from neomodel.stores import open_store
+from neomodel.stores.hbase_knowledge import Facts
 from neomodel.stores.hbase_url import GatewayAddress, Tls, parse
 
 SECRET = "pa55word"
@@ -147,8 +148,11 @@ def test_opening_asks_nothing_so_that_a_store_may_be_opened_before_its_gateways(
 def test_a_closed_store_says_so_and_asks_no_gateway() -> None:
     with open_store("hbase://127.0.0.1:1?thrift2=2") as store:
         table = store.table("t")
+        knowledge = store._knowledge["t"]  # type: ignore[attr-defined]
+        knowledge.facts(lambda: Facts(frozenset({b"p:"}), 0))
+        assert table.families() == {"p"}, "what was told a moment ago is not asked for again"
 
-    for ask in (store.tables, table.now, lambda: table.get(b"k"), lambda: list(table.scan())):
+    for ask in (store.tables, table.families, table.now, lambda: table.get(b"k"), lambda: list(table.scan())):
         with pytest.raises(StoreClosed, match="it was closed; open it again"):
             ask()
 
