@@ -5,6 +5,7 @@ imported when it is asked for: each Python process that Spark starts imports thi
 No module has the name of something that is here, or it would take its place.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -125,9 +126,13 @@ _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
-        raise AttributeError(f"module 'neomodel' has no attribute {name!r}")
+        raise AttributeError(f"module 'neomodel' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
     found = globals()[name] = getattr(import_module(f"neomodel.{_MODULES[name]}"), name)
     return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 __all__ = [

@@ -121,7 +121,7 @@ def _assign_container(obj: "Element", feature: EFeature, parent: "Element | None
     assert holding is not None
     if isinstance(obj._neo, Stored) and obj._neo.edit is not None:
         if parent is not None:
-            _check_no_cycle(parent, obj)
+            _check_place(parent, obj)
         obj._neo.edit.bound_for = (parent, holding) if parent is not None else None
         obj._neo.edit.following.append(lambda: _assign_container(obj, feature, parent))
         return
@@ -265,7 +265,7 @@ def adopt(
         before = current(parent, feature)
         displaced = [before] if before is not None else []
     for child in children:
-        _check_no_cycle(parent, child)
+        _check_place(parent, child)
     check_free([*children, *displaced])
     if isinstance(state, Transient) or not feature.kept:
         if feature.many:
@@ -292,6 +292,7 @@ def _take_in(
 ) -> None:
     """Put children into a stored container, in place of others."""
     state = parent._neo
+    state.model.writable()
     give_ids(parent, feature, children)
     tokens = [ids.split_ref(state.token(child, feature))[1] for child in children]  # its model is ours then
     tokens = list(dict.fromkeys(tokens))  # two of one key are one
@@ -348,10 +349,14 @@ def _settle_after(parent: "Element", feature: EFeature, children: "list[Element]
     state.edit.following.append(settled)
 
 
-def _check_no_cycle(parent: "Element", child: "Element") -> None:
-    """Raise `InvalidValue` if `parent` lies in `child`. Of a stored child that has children: a get per ancestor."""
+def _check_place(parent: "Element", child: "Element") -> None:
+    """Raise `InvalidValue` if `parent` lies in `child`, or `child` in a snapshot. Of a stored child that has children:
+    a get per ancestor."""
     above: Element | None = parent
     if isinstance(child._neo, Stored) and parent is not child:
+        if child._neo.model.as_of is not None and child._neo.model is not parent._neo.model:
+            expected = "one of a model as it is now: that of a snapshot stays there"
+            raise InvalidValue("an object to move", child, expected)
         row = child._neo.read()
         if isinstance(parent._neo, Transient) or not any(f.column in row for f in child._neo.kind.containments):
             return

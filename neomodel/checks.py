@@ -1,5 +1,6 @@
 """Which values a feature takes."""
 
+from types import MemberDescriptorType
 from typing import Any
 
 from neomodel.errors import InvalidValue
@@ -14,7 +15,8 @@ def checked(feature: EFeature, value: Any) -> Any:
             return None
         kind = feature.eType
         if not conforms(value, kind):
-            raise InvalidValue(str(feature), value, f"an object of class {kind}")
+            made = ", made by calling the class" if isinstance(value, type) else ""
+            raise InvalidValue(str(feature), value, f"an object of class {kind}{made}")
         return value
     codec = feature.codec
     if value is None and not codec.primitive:
@@ -35,7 +37,7 @@ def several(feature: EFeature, values: Any) -> Any:
 def conforms(value: Any, kind: Any) -> bool:
     """Whether `value` is an object of that class. Of one whose row is not known: one get."""
     state = getattr(value, "_neo", None)
-    if state is None or not isinstance(kind, EClass):
+    if state is None or not isinstance(kind, EClass) or type(state) is MemberDescriptorType:
         return False
     return state.kind is kind or kind.takes(state.kind)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from neomodel import changes
 from neomodel.amendments import Move, Replace
-from neomodel.errors import InvalidValue
+from neomodel.errors import InvalidValue, NeomodelError
 from neomodel.kinds import EFeature
 from neomodel.long_lists import LongList
 from neomodel.mirrors import lies_in, lying_in, may_hold
@@ -95,9 +95,15 @@ class FeatureList(MutableSequence[Any]):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        shown = ", ".join(map(repr, islice(self, _SHOWN)))
-        more = len(self) - _SHOWN
+        try:
+            shown = ", ".join(map(repr, islice(self, _SHOWN)))
+            more = len(self) - _SHOWN
+        except NeomodelError as exc:
+            return f"<{self._feature}: {exc}>"
         return f"[{shown}{f', … {more} more' if more > 0 else ''}]"
+
+    def __reduce__(self) -> Any:
+        raise InvalidValue("a collection to pickle or copy", repr(self), "a list of what it holds, made by list()")
 
     # changing
 

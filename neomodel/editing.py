@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from neomodel.edits import Edit
 from neomodel.errors import Conflict, InvalidValue
 from neomodel.states import Stored
-from neomodel.unstored import Transient
+from neomodel.unstored import Transient, state_of
 
 if TYPE_CHECKING:
     from neomodel.objects import Element
@@ -27,7 +27,7 @@ def edit(obj: "Element") -> Iterator[Any]:
     nothing is written and `Conflict` is raised. If the block raises, nothing is written. Of a transient object nothing
     is to be written.
     """
-    state = obj._neo
+    state = state_of(obj)
     if isinstance(state, Transient):
         yield obj
         return

@@ -318,6 +318,13 @@ class StoreUnavailable(NeomodelError, ConnectionError):
 
 
 @_error
+class StoreClosed(StoreUnavailable):
+    """The store was closed, by whoever opened it. Nothing was read or written; open it again."""
+
+    sentence = "{operation} {where} is refused: {reason}"
+
+
+@_error
 class OutcomeUnknown(NeomodelError, TimeoutError):
     """A write left and no answer came. It may have been written: read before deciding."""
 
@@ -366,6 +373,11 @@ class ClusterFailed(NeomodelError, RuntimeError):
     where: str
     reason: str
     remedy: str
+
+
+def was_closed(url: str) -> StoreClosed:
+    """What is raised for all that is asked of a store that was closed, and of its tables."""
+    return StoreClosed("using", url, "it was closed; open it again (nm.connect, or open_store for its tables)")
 
 
 def near(name: str, names: Iterable[str]) -> str:

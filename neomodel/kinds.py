@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 class EFeature:
     """A feature of a class: `value` has all that was declared of it, the rest is that in the form work needs."""
 
+    known_as: str | None = None
+    """What it is called in sentences, if not by its class and name."""
+
     def __init__(self, value: Feature, owner: "EClass") -> None:
         self.value = value
         self.eContainingClass = owner
@@ -54,7 +57,7 @@ class EFeature:
         return f"<feature {self}>"
 
     def __str__(self) -> str:
-        return f"{self.eContainingClass}.{self.name}"
+        return self.known_as or f"{self.eContainingClass}.{self.name}"
 
     @cached_property
     def eType(self) -> "EClassifier":

@@ -18,7 +18,7 @@ from neomodel.packed import PackedRow
 from neomodel.states import Stored
 from neomodel.stores import Mutation
 from neomodel.subtrees import check_free, subtree, targets_of, transient
-from neomodel.unstored import UNSET, Gone, Transient
+from neomodel.unstored import UNSET, Gone, Transient, state_of
 
 if TYPE_CHECKING:
     from neomodel.model import Model
@@ -148,7 +148,8 @@ class Deleted:
 
 def delete(top: "Element") -> Deleted:
     """Remove an object and all it contains, and every reference to them that has an opposite."""
-    if isinstance(top._neo, Transient):
+    state = state_of(top)
+    if isinstance(state, Transient):
         leave([top])
         elements = list(transient(top))
         kinds = {element._neo.kind for element in elements}
@@ -164,7 +165,7 @@ def delete(top: "Element") -> Deleted:
             element._neo = Gone(element._neo.where())
         return Deleted(len(elements), tuple(cleared), _unfindable(kinds, ()))
     parts = gather([top])
-    in_use = top._neo.model.repository.packages()
+    in_use = state.model.repository.packages()
     erase(parts, 1, for_good=True)
     cleared = [f"{target._neo.where()}.{feature.name}" for part in parts for target, feature, _ in part.far]
     for part in parts:

@@ -61,6 +61,9 @@ class Model(RowAccess):
         time = "" if self.as_of is None else f" as of {self.as_of}"
         return f"<model {self.name!r} of {self.repository.store.url}{time}>"
 
+    def __reduce__(self) -> Any:
+        raise InvalidValue("what to pickle or copy", repr(self), "objects of it; or open it by name where it is needed")
+
     def at(self, time: int) -> "Model":
         """The same model as of a time, to look at single rows; its objects are not shared with anybody."""
         return Model(self.repository, self.name, time, unstable=True)

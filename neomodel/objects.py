@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from neomodel import changes, ids, subtrees
 from neomodel.checks import checked, several
 from neomodel.collections import FeatureList, targets
-from neomodel.errors import FeatureNotFound, InvalidValue, ObjectNotFound, near
+from neomodel.errors import FeatureNotFound, InvalidValue, NeomodelError, ObjectNotFound, near
 from neomodel.kinds import EClass, EFeature
 from neomodel.mirrors import current
 from neomodel.states import Stored
 from neomodel.timelines import Timeline
-from neomodel.unstored import UNSET, Transient
+from neomodel.unstored import UNSET, Transient, state_of
 
 if TYPE_CHECKING:
     from neomodel.model import Model
@@ -33,8 +33,10 @@ class Element:
     _neo: Any
     eClass: EClass
 
-    def __init__(self, **features: Any) -> None:
+    def __init__(self, *unnamed: Any, **features: Any) -> None:
         kind = type(self).eClass
+        if unnamed:
+            raise InvalidValue(f"what a new {kind} begins with", unnamed[0], f"features by name, {kind.name}(name=...)")
         if not kind.ready:
             _make_ready(kind)
         object.__setattr__(self, "_neo", Transient(kind))
@@ -77,13 +79,16 @@ class Element:
             values = [(f.name, read(self, f)) for f in named if state.raw(f) is not UNSET]
         except ObjectNotFound as exc:
             return f"<missing: {exc}>"
+        except NeomodelError as exc:
+            what = "object" if type(self) is Unloaded else str(type(self).eClass)
+            return f"<{what} {state.oid}: {exc}>"
         shown = ", ".join(f"{name}={_short(value)}" for name, value in values[:3])
         return f"<{kind} {state.oid or '(not stored)'}{': ' if shown else ''}{shown}>"
 
     def __reduce__(self) -> Any:
         state = self._neo
         if not isinstance(state, Stored):
-            raise InvalidValue("an object to pickle", repr(self), "one that is stored in a model")
+            raise InvalidValue("an object to pickle or copy", repr(self), "one that is stored in a model")
         return state.model.pickled(state.oid)
 
     def __dir__(self) -> list[str]:
@@ -184,12 +189,15 @@ class Unloaded(Element):
     def __repr__(self) -> str:
         try:
             _loaded(self)
-        except ObjectNotFound:
+        except NeomodelError:
             return super().__repr__()
         return repr(self)
 
     def __str__(self) -> str:
-        _loaded(self)
+        try:
+            _loaded(self)
+        except NeomodelError:
+            return super().__repr__()
         return str(self)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -320,14 +328,15 @@ def _bases(kind: EClass) -> tuple[type[Any], ...]:
 
 def oid(obj: Element) -> str | None:
     """The object's id; None of one that was never stored nor referred to."""
-    return obj._neo.oid  # type: ignore[no-any-return]
+    return state_of(obj).oid  # type: ignore[no-any-return]
 
 
 def identify(obj: Element, oid: str) -> None:
     """Say which id a transient object will have once it is stored. Whoever says so vouches that it is free."""
-    if not isinstance(obj._neo, Transient) or obj._neo.oid not in (None, oid):
+    state = state_of(obj)
+    if not isinstance(state, Transient) or state.oid not in (None, oid):
         raise InvalidValue("an object to name", obj, "a transient one that has no id yet")
-    obj._neo.oid = ids.check_oid(oid)
+    state.oid = ids.check_oid(oid)
 
 
 __all__ = ["Access", "Element", "Unloaded", "accesses", "build", "identify", "oid", "read", "unload", "write"]

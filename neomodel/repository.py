@@ -73,6 +73,11 @@ class Repository:
     def __repr__(self) -> str:
         return f"<repository {self.store.url}>"
 
+    def __reduce__(self) -> Any:
+        raise InvalidValue(
+            "what to pickle or copy", repr(self), "its URL, to connect to where it is needed; or objects"
+        )
+
     def __enter__(self) -> Self:
         return self
 

@@ -16,7 +16,7 @@ from neomodel.packed import PackedRow, pack
 from neomodel.states import Stored
 from neomodel.stores import VERSION
 from neomodel.times import Time, instant, micros
-from neomodel.unstored import UNSET
+from neomodel.unstored import UNSET, state_of
 
 if TYPE_CHECKING:
     from neomodel.model import Model
@@ -69,7 +69,7 @@ def history(obj: Element, *, since: Time | None = None, until: Time | None = Non
     ``model[oid]`` does for one that was deleted. What was purged is not told, or asked for by `since` refused with
     `Purged`. One read of the history of its row, with `since` or after a purge one of the row more; none of others.
     """
-    state = obj._neo
+    state = state_of(obj)
     if not isinstance(state, Stored):
         raise InvalidValue("an object with a history", obj, "a stored one; of one that is not any more, model[oid]")
     model, key = state.model, state.oid.encode()

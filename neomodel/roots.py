@@ -31,6 +31,7 @@ _ROOT_PACKAGE = link(
 )
 ROOT_KIND: EClass = _ROOT_PACKAGE.classifiers[layout.ROOT_CLASS]  # type: ignore[assignment]
 ROOTS = ROOT_KIND.features[layout.ROOT_CONTENTS]
+ROOTS.known_as = "model.roots"
 _EMPTY = pack({})
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from neomodel.checks import checked
 from neomodel.editing import redo
 from neomodel.entries import Entry, decoded, inserted, put, retracted, source
-from neomodel.errors import ObjectNotFound
+from neomodel.errors import NeomodelError
 from neomodel.kinds import EFeature
 from neomodel.times import FIRST, LAST, Time, instant, micros
 
@@ -37,7 +37,7 @@ class Timeline(Generic[T]):
         name = f"timeline {self._feature} of {self._obj!r}"
         try:
             last = self.entry()
-        except ObjectNotFound as exc:
+        except NeomodelError as exc:
             return f"<{name}: {exc}>"
         if last is None:
             return f"<{name}: no entries>"

@@ -2,16 +2,25 @@
 
 import enum
 from collections.abc import Iterable, Mapping
+from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any
 
 from neomodel import ids
-from neomodel.errors import ObjectNotFound
+from neomodel.errors import InvalidValue, ObjectNotFound
 from neomodel.kinds import EClass, EFeature
 
 if TYPE_CHECKING:
     from neomodel.amendments import Amendment
     from neomodel.model import Model
     from neomodel.objects import Element
+
+
+def state_of(obj: Any) -> Any:
+    """What an object holds, for functions that take one; `InvalidValue` of anything else, be it a class."""
+    state = getattr(obj, "_neo", None)
+    if state is None or isinstance(state, MemberDescriptorType):  # `isinstance` of the object might read its row
+        raise InvalidValue("what should be an object", obj, "one of a model, or made of a class of a metamodel")
+    return state
 
 
 class Unset(enum.Enum):

@@ -4,6 +4,7 @@ What is here is imported when it is asked for: each Python process that Spark st
 little of it. What has the name of its module is here from the beginning.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -46,9 +47,13 @@ _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
-        raise AttributeError(f"module 'spark' has no attribute {name!r}")
+        raise AttributeError(f"module 'spark' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
     found = globals()[name] = getattr(import_module(f"spark.{_MODULES[name]}"), name)
     return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 __all__ = [

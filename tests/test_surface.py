@@ -24,6 +24,18 @@ def test_all_that_is_offered_is_there_and_is_listed(package: object) -> None:
         _ = package.nothing  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize(("package", "meant", "given"), [("neomodel", "connect", "conect"), ("spark", "undo", "undoo")])
+def test_all_that_is_offered_is_listed_before_it_was_asked_for_and_comes_to_mind(
+    package: str, meant: str, given: str
+) -> None:
+    told = f"import {package} as p; p.{given}"
+    ended = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True)
+    assert ended.stderr.splitlines()[-1].endswith(f"has no attribute {given!r}. Did you mean: {meant!r}?")
+
+    told = f"import {package} as p; print(set(p.__all__) <= set(dir(p)), {meant!r} in vars(p))"
+    assert subprocess.run([sys.executable, "-c", told], capture_output=True, text=True).stdout == "True False\n"
+
+
 @pytest.mark.parametrize("package", [neomodel, spark], ids=["neomodel", "spark"])
 def test_no_module_takes_the_place_of_something_that_is_offered(package: object) -> None:
     folder = Path(package.__file__).parent  # type: ignore[attr-defined]

@@ -13,6 +13,7 @@ from neomodel.rules.origins import GROUP, traced
 from neomodel.rules.plan import Plan
 from neomodel.rules.runs import Token, runs
 from neomodel.states import Stored
+from neomodel.unstored import state_of
 
 
 @attrs.frozen
@@ -30,7 +31,7 @@ class Origin:
 def why(result: Element) -> Origin:
     """What an object was made of, as of the time of the last run that its model had seen. A scan and three reads.
     `InvalidValue` if no run made it."""
-    state = result._neo
+    state = state_of(result)
     row = (
         state.model.table.get(state.oid.encode(), at=state.model.as_of, columns=(layout.TRACE,))
         if isinstance(state, Stored)
@@ -56,7 +57,7 @@ def what_became_of(source: Element, target: Model, transformation: Transformatio
     ones, belong to others. One read."""
     from neomodel.rules.running import bound
 
-    state = source._neo
+    state = state_of(source)
     if not isinstance(state, Stored):
         raise InvalidValue("what to look for", source, "an object of a model")
     plan: Plan = bound(transformation, state.model, state.model.repository)

@@ -1,6 +1,8 @@
 """Where rows are kept: the contract, the stores that fulfil it, and `open_store` to get one by URL."""
 
 from importlib import import_module
+from os import PathLike
+from typing import Any
 
 from neomodel.errors import InvalidStore
 from neomodel.stores.base import (
@@ -49,7 +51,7 @@ def open_store(url: str, *, create: bool = True) -> Store:
 
     Imports the driver of that store and no other. Raises `InvalidStore` if the URL names no store.
     """
-    scheme, colon, rest = url.partition(":")
+    scheme, colon, rest = _text(url).partition(":")
     if not colon or scheme not in _MODULES:
         from neomodel.stores.hbase_url import hidden
 
@@ -59,3 +61,10 @@ def open_store(url: str, *, create: bool = True) -> Store:
         )
     store: Store = import_module(_MODULES[scheme]).open_url(url, rest, create=create)
     return store
+
+
+def _text(url: Any) -> str:
+    if isinstance(url, str):
+        return url
+    named = f"lmdb:{url}" if isinstance(url, PathLike) else "lmdb:my.db"
+    raise InvalidStore(str(url), f"the URL must be text such as {named!r}, and not a {type(url).__name__}")

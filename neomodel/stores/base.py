@@ -101,6 +101,9 @@ class Table(ABC):
 
     name: str
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name!r}>"
+
     @abstractmethod
     def create(self, families: Iterable[str], *, splits: Iterable[bytes] = ()) -> None:
         """Make the table, empty, with these families; raise `TableExists` if it is there.
@@ -309,7 +312,14 @@ class Store(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of files and connections. What was acknowledged is safe without it."""
+        """Let go of files and connections. What was acknowledged is safe without it.
+
+        From then on this store and its tables refuse whatever is asked of them with `StoreClosed`, which is a
+        `StoreUnavailable`; other stores that were opened at the same place go on.
+        """
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.url}>"
 
     def __enter__(self) -> Self:
         return self

@@ -63,6 +63,8 @@ class HBaseStore(Store):
 
     def close(self) -> None:
         self._gateways.close()
+        for knowledge in self._knowledge.values():
+            knowledge.forget()  # or some of it would be told
 
 
 def open_url(url: str, rest: str, *, create: bool) -> Store:  # noqa: ARG001  gateways are there or not

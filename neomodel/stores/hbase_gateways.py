@@ -25,6 +25,7 @@ from thriftpy2.protocol import TCyBinaryProtocol
 from thriftpy2.thrift import TException
 from thriftpy2.transport import TCyBufferedTransport, TSocket, TTransportException
 
+from neomodel.errors import was_closed
 from neomodel.stores.hbase_client import Client, Late, reason, thrift2
 from neomodel.stores.hbase_errors import Call, answers
 from neomodel.stores.hbase_http import CONNECT, Refused
@@ -256,6 +257,7 @@ class Gateways:
         """Microseconds after which others take it that what was stamped is stored."""
         self.latest = settling * 3 // 4
         """Microseconds after which a write that was stamped is not sent any more."""
+        self._closed = False
 
     def beside(self, server: str | None) -> Pair:
         """The pair beside a region server, or one that will do as well."""
@@ -263,31 +265,34 @@ class Gateways:
 
     def one(self, call: Call, ask: Callable[[Any], T], *, near: Pair | None = None) -> T:
         """`ask` of a happybase connection, if possible that of the pair `near`."""
-        return self._try(call, self._turns(near, _ONE), ask)
+        return self._try(call, self._turns(call, near, _ONE), ask)
 
     def two(self, call: Call, ask: Callable[[Any], T], *, near: Pair | None = None) -> T:
         """`ask` of a Thrift2 client, if possible that of the pair `near`."""
-        return self._try(call, self._turns(near, _TWO), ask)
+        return self._try(call, self._turns(call, near, _TWO), ask)
 
     def stream_one(
         self, call: Call, ask: Callable[[Any, P], Iterator[tuple[P, T]]], position: P, *, near: Pair | None = None
     ) -> Iterator[T]:
         """What ``ask(connection, position)`` yields, each item with the position after it, from whichever gateway: if
         one breaks off, another goes on from the last position. Gives up when all have failed in a row."""
-        return self._stream(call, self._turns(near, _ONE), ask, position)
+        return self._stream(call, self._turns(call, near, _ONE), ask, position)
 
     def stream_two(
         self, call: Call, ask: Callable[[Any, P], Iterator[tuple[P, T]]], position: P, *, near: Pair | None = None
     ) -> Iterator[T]:
         """As `stream_one`, of Thrift2 clients."""
-        return self._stream(call, self._turns(near, _TWO), ask, position)
+        return self._stream(call, self._turns(call, near, _TWO), ask, position)
 
     def close(self) -> None:
+        self._closed = True
         for pair in self.pairs:
             pair.close()
 
-    def _turns(self, near: Pair | None, side: Callable[[Pair], Port]) -> list[Port]:
+    def _turns(self, call: Call, near: Pair | None, side: Callable[[Pair], Port]) -> list[Port]:
         """The gateways to ask, one after the other: the nearest first, and last those that failed lately."""
+        if self._closed:
+            raise was_closed(call.subject.url)
         ports = [side(pair) for pair in self.pairs]
         if len(ports) > 1:
             ports.sort(key=lambda port: (port.shunned, near is None or port is not side(near)))

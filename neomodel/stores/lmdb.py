@@ -50,7 +50,6 @@ class LmdbStore(Store):
     def __init__(self, url: str, file: lmdb_file.LmdbFile) -> None:
         self.url = url
         self._file = file
-        self._open = True
 
     def table(self, name: str) -> Table:
         return LmdbTable(self.url, self._file, check_name(name))
@@ -63,9 +62,7 @@ class LmdbStore(Store):
         return self._file.size()
 
     def close(self) -> None:
-        if self._open:
-            self._open = False
-            self._file.close()
+        self._file.close()
 
 
 Pairs = tuple[list[bytes], list[bytes]]

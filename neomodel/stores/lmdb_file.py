@@ -1,7 +1,7 @@
 """One LMDB file, opened at most once per process: transactions, the clock, and driver errors turned into ours.
 
-LMDB allows a process one handle on a file, and none across a fork. So handles are kept here, by folder, counted, and
-forgotten in a forked child, which opens its own at the first use.
+LMDB allows a process one handle on a file, and none across a fork. So handles are kept here, by folder, with a count
+of their users, and forgotten in a forked child, which opens its own at the first use. Each user has an `LmdbFile`.
 
 The address space is reserved once, large and sparse: growing the map while other processes use it is where LMDB
 breaks. The file grows by itself as far as the disk does.
@@ -15,12 +15,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from struct import Struct
 from typing import Any, NamedTuple
+from weakref import WeakSet
 
 import lmdb
 import lmdb._envid
 import lmdb.verify
 
-from neomodel.errors import CorruptStore, InvalidStore, NeomodelError, OutcomeUnknown, StoreUnavailable
+from neomodel.errors import CorruptStore, InvalidStore, NeomodelError, OutcomeUnknown, StoreUnavailable, was_closed
 
 DriverError = lmdb.Error
 BadLength = lmdb.BadValsizeError
@@ -34,26 +35,58 @@ _META_PAGE = Struct("=16xII16xI84xQQQ")  # magic, version, page size, root, last
 _MAGIC, _DATA_FORMAT, _DATA_ENGINE = 0xBEEFC0DE, 1, 0
 
 _lock = threading.Lock()
-_files: dict[str, "LmdbFile"] = {}
+_files: dict[str, "Handle"] = {}
 _inherited: list[Any] = []  # handles of the parent process: never to be used, never to be closed
 
 
-class LmdbFile:
-    """The file in one folder. `env` is None after a fork until `begin` or `write` open it anew."""
+class Handle:
+    """What this process has of the file in one folder. `env` is None after a fork until somebody opens it anew."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self.users = 0
+        self.files: WeakSet[LmdbFile] = WeakSet()
         self.env: Any = None
+
+    def open(self) -> Any:
+        """`env`, opened if it is not. Raises what is wrong with the file, if something is."""
+        if self.env is None:
+            self.env = _open(self.folder)
+        return self.env
+
+    def forget(self) -> None:
+        self.env = None
+        for file in self.files:
+            file.env = None
+
+    def close(self) -> None:
+        """Have one user less; without any, let go of the file."""
+        with _lock:
+            self.users -= 1
+            if not self.users:
+                del _files[self.folder]
+                if self.env is not None:
+                    self.env.close()
+                self.forget()
+
+
+class LmdbFile:
+    """The file in one folder, for one user. `env` is that of the `Handle`, once it was asked for; once this is closed
+    there is none, and whatever needs one is refused."""
+
+    def __init__(self, handle: Handle) -> None:
+        self.folder = handle.folder
+        self.env: Any = None
+        self._handle = handle
+        self._closed = False
         self._map: mmap.mmap | None = None
 
     def open(self) -> Any:
         """The handle of this process, opened if it is not. Raises what is wrong with the file, if something is."""
         with _lock:
-            if not self.users:
-                raise StoreUnavailable("using a closed store", self.folder, "open it again with open_store")
-            if self.env is None:
-                self.env = _open(self.folder)
+            if self._closed or not self._handle.users:
+                raise was_closed(f"lmdb:{self.folder}")
+            self.env = self._handle.open()
             return self.env
 
     def begin(self) -> Any:
@@ -111,12 +144,12 @@ class LmdbFile:
         try:
             txn.commit()
         except lmdb.Error as exc:
-            raise self._not_committed(operation, number, exc) from exc
+            raise self._not_committed(env, operation, number, exc) from exc
 
-    def _not_committed(self, operation: str, number: int, exc: lmdb.Error) -> NeomodelError:
+    def _not_committed(self, env: Any, operation: str, number: int, exc: lmdb.Error) -> NeomodelError:
         """What a commit that failed means: nothing was written if the file is still before that transaction."""
         try:
-            written = self.env.info()["last_txnid"] >= number
+            written = env.info()["last_txnid"] >= number
         except lmdb.Error:
             written = True
         return OutcomeUnknown(operation, self.folder, str(exc)) if written else failure(operation, self.folder, exc)
@@ -126,13 +159,11 @@ class LmdbFile:
         return os.stat(_data(self.folder)).st_blocks * 512
 
     def close(self) -> None:
-        with _lock:
-            self.users -= 1
-            if not self.users:
-                del _files[self.folder]
-                if self.env is not None:
-                    self.env.close()
-                    self.env = self._map = None
+        """Have no part in the file any more. Others that have it open are left alone."""
+        if not self._closed:
+            self._closed = True
+            self.env = self._map = None
+            self._handle.close()
 
 
 def tick(txn: Any, count: int) -> int:
@@ -156,8 +187,10 @@ def use(folder: str, *, create: bool) -> LmdbFile:
             raise InvalidStore(f"lmdb:{folder}", "there is no store in that folder")
         _create(folder)
     with _lock:
-        file = _files.setdefault(folder, LmdbFile(folder))
-        file.users += 1
+        handle = _files.setdefault(folder, Handle(folder))
+        handle.users += 1
+        file = LmdbFile(handle)
+        handle.files.add(file)
     try:
         file.open()
     except BaseException:
@@ -265,9 +298,9 @@ def _forget() -> None:
     """In a forked child: let go of the parent's handles without touching them."""
     global _lock
     _lock = threading.Lock()
-    for file in _files.values():
-        _inherited.append(file.env)
-        file.env = None
+    for handle in _files.values():
+        _inherited.append(handle.env)
+        handle.forget()
 
     # py-lmdb 3.0 refuses to open a file twice in a process, and takes the parent's handles for this process's own.
     parent_keys, process = lmdb._envid.env_keys, os.getpid()

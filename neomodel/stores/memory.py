@@ -9,8 +9,9 @@ import itertools
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from typing import Any
 
-from neomodel.errors import InvalidStore, TableExists, TableNotFound
+from neomodel.errors import InvalidStore, TableExists, TableNotFound, was_closed
 from neomodel.stores.base import ORDERED, VERSION, Cell, Cells, Columns, Mutation, Region, Row, Store, Table, Version
 from neomodel.stores.checks import (
     check_at,
@@ -38,32 +39,51 @@ class _Content:
         self.rows: dict[bytes, dict[bytes, _Versions]] = {}
 
 
-class MemoryStore(Store):
-    """Tables in this process's memory: gone when it ends."""
+class _Memory:
+    """What all have that open one store."""
 
-    capabilities = frozenset({ORDERED})
-
-    def __init__(self, url: str) -> None:
-        self.url = url
+    def __init__(self) -> None:
         self.lock = threading.RLock()
         self.contents: dict[str, _Content] = {}
         self.clock = 0
         self.writes = 0
 
-    def table(self, name: str) -> Table:
-        return MemoryTable(self, check_name(name))
-
-    def tables(self) -> list[str]:
-        with self.lock:
-            return sorted(self.contents)
-
-    def close(self) -> None:
-        pass
-
     def tick(self) -> int:
         """A time later than every one before it, and never before the wall clock's."""
         self.clock = max(time.time_ns() // 1000, self.clock + 1)
         return self.clock
+
+
+class _Closed:
+    """In place of the memory of a store that was closed: whatever is asked of it is refused."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def __getattr__(self, name: str) -> Any:
+        raise was_closed(self._url)
+
+
+class MemoryStore(Store):
+    """Tables in this process's memory: gone when it ends."""
+
+    capabilities = frozenset({ORDERED})
+
+    def __init__(self, url: str, memory: _Memory | None = None) -> None:
+        self.url = url
+        self.memory = memory or _Memory()
+
+    def table(self, name: str) -> Table:
+        return MemoryTable(self, check_name(name))
+
+    def tables(self) -> list[str]:
+        with self.memory.lock:
+            return sorted(self.memory.contents)
+
+    def close(self) -> None:
+        if isinstance(self.memory, _Memory):
+            with self.memory.lock:  # what is being written is
+                self.memory = _Closed(self.url)  # type: ignore[assignment]  # refuses all that is asked of it
 
 
 class MemoryTable(Table):
@@ -75,17 +95,17 @@ class MemoryTable(Table):
 
     def create(self, families: Iterable[str], *, splits: Iterable[bytes] = ()) -> None:
         content = _Content(check_families(families), sorted({check_key(split) for split in splits}))
-        with self._store.lock:
-            if self.name in self._store.contents:
+        with self._store.memory.lock:
+            if self.name in self._store.memory.contents:
                 raise TableExists(self.name, self._store.url)
-            self._store.contents[self.name] = content
-            self._store.writes += 1
+            self._store.memory.contents[self.name] = content
+            self._store.memory.writes += 1
 
     def drop(self) -> None:
-        with self._store.lock:
+        with self._store.memory.lock:
             self._content()
-            del self._store.contents[self.name]
-            self._store.writes += 1
+            del self._store.memory.contents[self.name]
+            self._store.memory.writes += 1
 
     def families(self) -> frozenset[str]:
         return frozenset(family[:1].decode() for family in self._content().families)
@@ -95,12 +115,12 @@ class MemoryTable(Table):
         return [Region(start or b"", stop) for start, stop in itertools.pairwise(bounds)]
 
     def now(self) -> int:
-        with self._store.lock:
+        with self._store.memory.lock:
             self._content()
-            return self._store.clock
+            return self._store.memory.clock
 
     def mark(self) -> int:
-        return self._store.writes
+        return self._store.memory.writes
 
     # reading
 
@@ -108,7 +128,7 @@ class MemoryTable(Table):
         return self.get_many([key], at=at, columns=columns).get(key)
 
     def get_many(self, keys: Iterable[bytes], *, at: int | None = None, columns: Columns = None) -> dict[bytes, Row]:
-        with self._store.lock:
+        with self._store.memory.lock:
             self._check_read(at, columns)
             rows = {check_key(key): self._row(key, at, columns) for key in keys}
             return {key: row for key, row in rows.items() if row}
@@ -124,7 +144,7 @@ class MemoryTable(Table):
         limit: int | None = None,
         reverse: bool = False,
     ) -> Iterator[Cell]:
-        with self._store.lock:
+        with self._store.memory.lock:
             row = self._content().rows.get(check_key(key), {})
             live = self._live(row, at, [check_family(family, self._content().families)])
             cells = [Cell(column[2:], time, value) for column, time, value in live]
@@ -178,33 +198,33 @@ class MemoryTable(Table):
     # writing
 
     def swap(self, key: bytes, expected: bytes | None, cells: Cells) -> bool:
-        with self._store.lock:
+        with self._store.memory.lock:
             self._check(key, cells)
             check_swap(expected, cells)
             if (self._row(key, None, [VERSION]) or {}).get(VERSION) != expected:
                 return False
-            self._write(key, cells, self._store.tick())
-            self._store.writes += 1
+            self._write(key, cells, self._store.memory.tick())
+            self._store.memory.writes += 1
             return True
 
     def put_many(self, mutations: Iterable[Mutation]) -> None:
         remaining = iter(mutations)
         while batch := list(itertools.islice(remaining, _BATCH)):
-            with self._store.lock:
+            with self._store.memory.lock:
                 horizon = self._content().horizon
                 for key, cells, own in batch:
                     self._check(key, cells)
                     if own is not None:
-                        check_time(own, self._store.tick(), horizon or -1)
+                        check_time(own, self._store.memory.tick(), horizon or -1)
                 for key, cells, own in batch:
-                    self._write(key, cells, self._store.tick() if own is None else own)
-                self._store.writes += 1
+                    self._write(key, cells, self._store.memory.tick() if own is None else own)
+                self._store.memory.writes += 1
 
     def purge(self, before: int) -> int:
         gone = 0
-        with self._store.lock:
+        with self._store.memory.lock:
             content = self._content()
-            check_time(before, self._store.tick())
+            check_time(before, self._store.memory.tick())
             content.horizon = max(before, content.horizon)
             for row in content.rows.values():
                 for column, versions in list(row.items()):
@@ -212,11 +232,11 @@ class MemoryTable(Table):
                     useless = seen if seen and versions[seen - 1][1] is None else max(seen - 1, 0)
                     row[column] = versions[useless:]
                     gone += useless
-            self._store.writes += 1
+            self._store.memory.writes += 1
         return gone
 
     def erase(self, key: bytes, family: str, start: bytes, stop: bytes, until: int, instead: Row) -> int:
-        with self._store.lock:
+        with self._store.memory.lock:
             self._check(key, instead)
             content = self._content()
             head = check_family(family, content.families)
@@ -227,7 +247,7 @@ class MemoryTable(Table):
                     seen = _seen(versions, until)
                     content.rows[key][column] = versions[seen:]
                     gone += seen
-            self._store.writes += 1
+            self._store.memory.writes += 1
         return gone
 
     # how
@@ -237,12 +257,12 @@ class MemoryTable(Table):
 
     def _content(self) -> _Content:
         try:
-            return self._store.contents[self.name]
+            return self._store.memory.contents[self.name]
         except KeyError:
             raise TableNotFound(self.name, self._store.url) from None
 
     def _keys(self, start: bytes, stop: bytes | None) -> list[bytes]:
-        with self._store.lock:
+        with self._store.memory.lock:
             rows = self._content().rows
             return sorted(key for key in rows if start <= key and (stop is None or key < stop))
 
@@ -289,11 +309,11 @@ def _seen(versions: _Versions, at: int) -> int:
     return bisect.bisect_right(versions, at, key=lambda version: version[0])
 
 
-_named: dict[str, MemoryStore] = {}
+_named: dict[str, _Memory] = {}
 
 
 def open_url(url: str, rest: str, *, create: bool) -> Store:
     """`rest` is what follows ``memory:``: nothing, or a name to share the store by within this process."""
     if not create and rest not in _named:
         raise InvalidStore(url, "there is no store of that name in this process")
-    return _named.setdefault(rest, MemoryStore(url)) if rest else MemoryStore(url)
+    return MemoryStore(url, _named.setdefault(rest, _Memory()) if rest else None)

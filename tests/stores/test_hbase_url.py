@@ -4,8 +4,9 @@ import pickle
 
 import pytest
 
-from neomodel.errors import InvalidStore
+from neomodel.errors import InvalidStore, StoreClosed
 from neomodel.stores import open_store
+from neomodel.stores.hbase_knowledge import Facts
 from neomodel.stores.hbase_url import GatewayAddress, Tls, parse
 
 SECRET = "pa55word"
@@ -142,6 +143,18 @@ def test_gateways_on_this_machine_need_no_permission(host: str) -> None:
 def test_opening_asks_nothing_so_that_a_store_may_be_opened_before_its_gateways() -> None:
     with open_store("hbase://127.0.0.1:1?thrift2=2") as store:
         assert store.table("t").name == "t"
+
+
+def test_a_closed_store_says_so_and_asks_no_gateway() -> None:
+    with open_store("hbase://127.0.0.1:1?thrift2=2") as store:
+        table = store.table("t")
+        knowledge = store._knowledge["t"]  # type: ignore[attr-defined]
+        knowledge.facts(lambda: Facts(frozenset({b"p:"}), 0))
+        assert table.families() == {"p"}, "what was told a moment ago is not asked for again"
+
+    for ask in (store.tables, table.families, table.now, lambda: table.get(b"k"), lambda: list(table.scan())):
+        with pytest.raises(StoreClosed, match="it was closed; open it again"):
+            ask()
 
 
 def test_a_store_settles_when_all_has_been_tried_unless_the_url_says_otherwise() -> None:

@@ -1,12 +1,13 @@
 """One store, opened more than once, closed more than once, and used by several threads."""
 
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from neomodel.errors import TableNotFound
+from neomodel.errors import StoreClosed, TableNotFound
 from neomodel.stores import VERSION, Mutation, Store, Table
 from neomodel.stores.base import DURABLE, SHARED
 from tests.stores.kinds import Kind
@@ -68,6 +69,53 @@ def test_closing_a_store_leaves_the_others_that_have_it_open_alone(
     assert list(scan) in ([], [(span[0] + b"b", {b"p:x": b"2"})])
     put(table, span[0] + b"c", {b"p:x": b"3"})
     assert span_keys(table, span) == [b"a", b"b", b"c"]
+
+
+REFUSED: dict[str, Callable[[Store, Table], object]] = {
+    "tables": lambda store, _: store.tables(),
+    "a table asked for since": lambda store, table: store.table(table.name).get(b"k"),
+    "families": lambda _, table: table.families(),
+    "regions": lambda _, table: table.regions(),
+    "now": lambda _, table: table.now(),
+    "get": lambda _, table: table.get(b"k"),
+    "get at": lambda _, table: table.get(b"k", at=1),
+    "get_many": lambda _, table: table.get_many([b"k"]),
+    "cells": lambda _, table: list(table.cells(b"k", "p")),
+    "firsts": lambda _, table: table.firsts([b"k"], "p"),
+    "scan": lambda _, table: list(table.scan()),
+    "blocks": lambda _, table: list(table.blocks([b"p:x"])),
+    "history": lambda _, table: list(table.history()),
+    "history_blocks": lambda _, table: list(table.history_blocks()),
+    "histories": lambda _, table: table.histories([(b"k", b"p:x")]),
+    "swap": lambda _, table: table.swap(b"k", None, {VERSION: b"1"}),
+    "put_many": lambda _, table: table.put_many([Mutation(b"k", {b"p:x": b"2"})]),
+    "erase": lambda _, table: table.erase(b"k", "p", b"x", b"y", 1, {}),
+    "purge": lambda _, table: table.purge(1),
+    "create": lambda _, table: table.create("p"),
+    "drop": lambda _, table: table.drop(),
+}
+"""Whatever is asked of a store and of its tables."""
+
+
+def test_a_closed_store_and_its_tables_refuse_everything_also_while_others_have_it_open(
+    kind: Kind, place: Path, name: str
+) -> None:
+    with kind.open(place) as other:
+        store = kind.open(place)
+        table = store.table(name)
+        table.create("pt")
+        put(table, b"k", {b"p:x": b"1"})
+        assert table.get(b"k") == {b"p:x": b"1"}
+        scan = table.scan()
+
+        store.close()
+
+        for asked, ask in {"scan begun before": lambda *_: list(scan), **REFUSED}.items():
+            with pytest.raises(StoreClosed, match="it was closed; open it again"):
+                pytest.fail(f"{asked}: {ask(store, table)}")
+        if DURABLE in other.capabilities:
+            assert dict(other.table(name).scan()) == {b"k": {b"p:x": b"1"}}
+            other.table(name).drop()
 
 
 @pytest.mark.needs(SHARED)
