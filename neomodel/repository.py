@@ -216,8 +216,9 @@ class Repository:
         `metamodel` has .ecore files or packages; what is registered already need not be given. What is odd is told in
         the answer, or refused if `strict`. What the metamodel has no place for is refused, or kept aside if `lenient`.
         `progress` is called now and then with the number of elements, and the share of the files, that were read. If
-        it fails, nothing is left of the model. With `add` the model is one that is there: references that waited for
-        the files are resolved, and if it fails, it is left as it was.
+        it fails, nothing is left of the model; what `metamodel` has stays registered. With `add` the model is one that
+        is there: references that waited for the files are resolved, and if it fails, it is left as it was. A file that
+        is given twice is refused; one that was read into the model before is told.
         """
         from neomodel.xmi.importing import import_xmi
 
@@ -233,6 +234,12 @@ class Repository:
         from neomodel.xmi.json_reading import import_json
 
         return import_json(self, path, model, metamodel=metamodel)
+
+    def check_free(self, name: str) -> None:
+        """Raise `InvalidValue` if no model can have that name, `ModelExists` if one has it. Two reads."""
+        _check_name(name)
+        if name in self.models():
+            raise ModelExists(name, self.store.url)
 
     def _create_table(self, name: str, splits: Iterable[bytes] | None = None) -> None:
         cuts = ids.splits(self.store.breadth) if splits is None else splits
