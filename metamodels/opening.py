@@ -20,8 +20,8 @@ def opened(what: str, repository: nm.Repository, name: str, package: Declaration
         model = repository.open(name)
     except nm.ModelNotFound:
         if not create:
-            expected = "one that there is: the first write makes it; `neomodel models` lists all models"
-            raise nm.InvalidValue(f"the name of {what} in {repository.store.url}", name, expected) from None
+            hint = f": nothing was written to {what} there yet; `neomodel {what.lower()} load` does that, for one"
+            raise nm.ModelNotFound(name, repository.store.url, hint) from None
         repository.register(package)
         try:
             model = repository.create(name)

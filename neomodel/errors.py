@@ -116,7 +116,7 @@ class IncompatibleMetamodel(NeomodelError, ValueError):
 class MetamodelNotFound(NeomodelError, KeyError):
     """No package of that ns_uri is registered, or was at that time: fix the ns_uri, or register it."""
 
-    sentence = "there is no metamodel {ns_uri!r} in {store}; the nearest are: {near}; fix the ns_uri or register it"
+    sentence = "there is no metamodel {ns_uri!r} in {store}; {near}; fix the ns_uri or register it"
     ns_uri: str
     store: str
     near: str
@@ -169,7 +169,7 @@ class ModelNotFound(NeomodelError, KeyError):
 class ModelExists(NeomodelError, ValueError):
     """The name is taken: open the model that is there, or drop it first."""
 
-    sentence = "model {model!r} already exists in {store}; open it, drop it first or take another name"
+    sentence = "model {model!r} already exists in {store}; drop it first or take another name"
     model: str
     store: str
 
@@ -291,7 +291,7 @@ class NotStable(NeomodelError, ValueError):
     where: str
     at: str
     stable: str
-    remedy: str = "wait, open it as_of='stable', or with unstable=True as it may still change"
+    remedy: str = "wait, read as of 'stable', or in Python with unstable=True as it may still change"
 
 
 @_error
@@ -375,6 +375,10 @@ class ClusterFailed(NeomodelError, RuntimeError):
     remedy: str
 
 
+_CLOSE = 0.65
+"""How alike names are of which one is told for the other. By 0.6, which is usual, price is near articles."""
+
+
 def was_closed(url: str) -> StoreClosed:
     """What is raised for all that is asked of a store that was closed, and of its tables."""
     return StoreClosed("using", url, "it was closed; open it again (nm.connect, or open_store for its tables)")
@@ -382,5 +386,5 @@ def was_closed(url: str) -> StoreClosed:
 
 def near(name: str, names: Iterable[str]) -> str:
     """What to say after "there is no such name": the nearest one there is, if any comes near."""
-    found = difflib.get_close_matches(name, list(names), 1)
+    found = difflib.get_close_matches(name, list(names), 1, _CLOSE)
     return f"; did you mean {found[0]!r}?" if found else ""

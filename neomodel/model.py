@@ -298,7 +298,7 @@ class Model(RowAccess):
         return state
 
     def pickled(self, oid: str) -> Any:
-        from neomodel.repository import restored
+        from neomodel.sharing import restored
 
         return restored, (self.repository.store.url, self.name, oid, self.as_of, self.unstable)
 

@@ -26,6 +26,8 @@ LONGEST = 200  # bytes of an ns_uri; with a column every store takes it
 
 Rows = dict[bytes, Row]
 
+_SHOWN = 10  # namespaces in an error, where none is like the one that is missing
+
 
 class Registry:
     """The metamodels of one store. Holds nothing itself: every call reads what is registered at that moment."""
@@ -161,7 +163,11 @@ class Registry:
     def _not_found(self, ns_uri: str, at: int | None) -> MetamodelNotFound:
         there = [key.decode() for key in self._rows(at, [NAME, ROOT])]
         near = difflib.get_close_matches(ns_uri, there)
-        return MetamodelNotFound(ns_uri, self._store.url, ", ".join(near) or "none")
+        if near or not there:
+            told = f"the nearest are: {', '.join(near)}" if near else "none is registered"
+        else:
+            told = f"registered are: {', '.join(sorted(there)[:_SHOWN])}{' …' * (len(there) > _SHOWN)}"
+        return MetamodelNotFound(ns_uri, self._store.url, told)
 
 
 def _cells(root: Package) -> Iterator[tuple[bytes, Row]]:

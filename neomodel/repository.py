@@ -1,14 +1,13 @@
 """A store with the metamodels and models in it."""
 
 import logging
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
-from weakref import WeakValueDictionary, finalize
+from weakref import WeakValueDictionary
 
 from neomodel import ids, layout
 from neomodel.batches import Batch, Batches, batch
@@ -221,8 +220,9 @@ class Repository:
         `metamodel` has .ecore files or packages; what is registered already need not be given. What is odd is told in
         the answer, or refused if `strict`. What the metamodel has no place for is refused, or kept aside if `lenient`.
         `progress` is called now and then with the number of elements, and the share of the files, that were read. If
-        it fails, nothing is left of the model. With `add` the model is one that is there: references that waited for
-        the files are resolved, and if it fails, it is left as it was.
+        it fails, nothing is left of the model; what `metamodel` has stays registered. With `add` the model is one that
+        is there: references that waited for the files are resolved, and if it fails, it is left as it was. A file that
+        is given twice is refused; one that was read into the model before is told.
         """
         from neomodel.xmi.importing import import_xmi
 
@@ -238,6 +238,12 @@ class Repository:
         from neomodel.xmi.json_reading import import_json
 
         return import_json(self, path, model, metamodel=metamodel)
+
+    def check_free(self, name: str) -> None:
+        """Raise `InvalidValue` if no model can have that name, `ModelExists` if one has it. Two reads."""
+        _check_name(name)
+        if name in self.models():
+            raise ModelExists(name, self.store.url)
 
     def _create_table(self, name: str, splits: Iterable[bytes] | None = None) -> None:
         cuts = ids.splits(self.store.breadth) if splits is None else splits
@@ -365,32 +371,3 @@ def _has_classes(package: Package) -> bool:
 
 def _logged(notice: "Notice") -> None:
     logging.getLogger(__name__).warning("%s", notice)
-
-
-_shared: OrderedDict[str, Repository] = OrderedDict()
-_SHARED = 32
-"""Repositories that are kept though nobody uses them. Each may take a TB of addresses, of which there are 128."""
-
-
-def shared(url: str) -> Repository:
-    """The repository at `url` that all in this process have who ask here: a store is opened once, and closed when many
-    others have been asked for since, and nobody has this one or an object of it any more."""
-    found = _shared.get(url)
-    if found is None:
-        found = _shared[url] = connect(url, create=False)
-    _shared.move_to_end(url)
-    if len(_shared) > _SHARED:
-        _, oldest = _shared.popitem(last=False)
-        finalize(oldest, oldest.store.close)
-    return found
-
-
-def restored(url: str, name: str, oid: str, at: int | None, unstable: bool) -> Any:
-    """The object that was pickled. Those that are restored one after another are read together."""
-    repository = shared(url)
-    if at is not None and not unstable:
-        repository.batches.vouch(at)
-    model = repository.reopened(name, at, unstable=unstable)
-    found = model.element(oid)
-    model.gather([found._neo])
-    return found

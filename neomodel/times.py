@@ -47,5 +47,6 @@ def parsed(text: str) -> Time | str:
     except ValueError:
         found = None
     if found is None or found.tzinfo is None:
-        raise InvalidValue("a time", text, "such as 2024-05-01T12:00:00+02:00, microseconds since the epoch, or stable")
+        expected = "one such as 2024-05-01T12:00:00+02:00, microseconds since the epoch, or stable"
+        raise InvalidValue("a time", text, expected)
     return found

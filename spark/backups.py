@@ -14,7 +14,8 @@ from neomodel.backups.restoring import restore as restore_by
 from neomodel.backups.work import Part, Progress
 from neomodel.errors import NeomodelError
 from neomodel.garbage import settled
-from neomodel.repository import Repository, shared
+from neomodel.repository import Repository
+from neomodel.sharing import shared
 from neomodel.stores import Store
 from spark.snapshots import reached
 from spark.telling import Merged, Telling

@@ -16,7 +16,7 @@ import neomodel as nm
 from metamodels import elsa
 from metamodels.elsa.values import told
 from neomodel.errors import InvalidValue
-from neomodel.repository import shared
+from neomodel.sharing import shared
 from neomodel.times import STABLE, Time, instant, parsed
 from spark.options import flag, named
 from spark.partitions import Part, parts_of

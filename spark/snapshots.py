@@ -6,7 +6,8 @@ from neomodel.class_names import class_named, classes_of
 from neomodel.errors import InvalidValue
 from neomodel.kinds import EClass
 from neomodel.model import Model
-from neomodel.repository import Repository, shared
+from neomodel.repository import Repository
+from neomodel.sharing import shared
 from neomodel.stores import Table
 from neomodel.times import STABLE, Time
 from spark.options import absolute

@@ -39,7 +39,8 @@ from metamodels.elsa.messages import LARGEST, Message, Reader
 from neomodel.errors import InvalidValue, SyncFailed
 from neomodel.garbage import settled, undisturbed
 from neomodel.operations import Applied, Operation
-from neomodel.repository import connect, shared
+from neomodel.repository import connect
+from neomodel.sharing import shared
 from neomodel.stores.base import ORDERED
 from spark import queues
 from spark.queues import LINES, LONGEST_FILE, LONGEST_PLACE, LONGEST_QUEUE, QUEUED, place

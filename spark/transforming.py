@@ -21,7 +21,6 @@ from pyspark.sql import SparkSession
 from neomodel.errors import RuleFailed
 from neomodel.garbage import settled
 from neomodel.model import Model
-from neomodel.repository import shared
 from neomodel.rules.circles import circles, stored
 from neomodel.rules.definition import Transformation
 from neomodel.rules.part import Member, Message, Said, Tally, Unplaced
@@ -31,6 +30,7 @@ from neomodel.rules.running import Outcome, Task, bound, counted, in_order
 from neomodel.rules.running import transform as run_by
 from neomodel.rules.runs import APPLYING, Run, Runs, Token
 from neomodel.rules.settling import Settling, list_roots
+from neomodel.sharing import shared
 from spark.partitions import Part, parts_of
 from spark.reads import Counter, Watched
 from spark.sentences import one_sentence

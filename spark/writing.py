@@ -17,7 +17,8 @@ from neomodel.class_names import class_named, classes_in
 from neomodel.errors import FeatureNotFound, InvalidValue, near
 from neomodel.kinds import EClass
 from neomodel.model import Model
-from neomodel.repository import Repository, shared
+from neomodel.repository import Repository
+from neomodel.sharing import shared
 from neomodel.stores import signed
 from spark.cells import check_type
 from spark.columns import CLASS, CONTAINER, FEATURE, SYSTEM, columns_of

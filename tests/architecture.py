@@ -63,6 +63,7 @@ LAYERS = (
         "neomodel.vintages",
         "neomodel.revisions",
         "neomodel.repository",
+        "neomodel.sharing",
         "neomodel.prefetching",
         "neomodel.prefilling",
         "neomodel.document_order",

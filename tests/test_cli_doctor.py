@@ -34,7 +34,7 @@ def test_a_store_that_answers_is_told_with_its_size(examined: Any, tmp_path: Pat
 
     assert status == 0
     assert found["store"]["state"] == found["contents"]["state"] == found["stable time"]["state"] == "fine"
-    assert found["contents"]["found"].startswith("1 models, 1 metamodels; ")
+    assert found["contents"]["found"].startswith("1 model, 1 metamodel; ")
     assert float(found["contents"]["found"].split()[4]) > 2.0  # megabytes: 2,000 names of 1,000 letters
     assert sys.version.split()[0] in found["Python"]["found"]
 
@@ -76,7 +76,7 @@ def test_a_folder_that_can_not_be_written_is_told_with_what_to_do(
     status, found = examined("--store", f"lmdb:{tmp_path}")
 
     assert (status, found["store"]["state"]) == (1, "wrong")
-    assert "let this user write there" in found["store"]["remedy"]
+    assert "allow this user to write there" in found["store"]["remedy"]
 
 
 def test_the_namesake_in_the_same_environment_is_wrong(

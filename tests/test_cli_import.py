@@ -2,12 +2,14 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import neomodel as nm
 from benchmarks import xmi_files
 from neomodel.cli import main
+from neomodel.xmi.reading import Reading
 
 
 @pytest.fixture
@@ -100,7 +102,7 @@ def test_bad_arguments_are_one_sentence(
     [
         ("no.xmi", "code.ecore", "no.xmi: there is no such file"),
         ("a.xmi", "no.ecore", "no.ecore: there is no such file"),
-        (".", "code.ecore", "it is no file; name one, not a folder"),
+        (".", "code.ecore", "it is a folder; name a file"),
         ("no.json", "code.ecore", "no.json: there is no such file"),
         ("a.xmi", "a.xmi", "a.xmi:"),
     ],
@@ -114,3 +116,62 @@ def test_no_store_is_made_for_a_file_that_is_not_there_or_a_metamodel_that_is_no
     assert main([*arguments, "--store", files[2]]) == 2
     assert said in capsys.readouterr().err
     assert not Path(files[2].removeprefix("lmdb:")).exists()
+
+
+def test_a_taken_name_is_refused_before_a_metamodel_is_registered(
+    files: tuple[str, str, str], refused: Any, tmp_path: Path
+) -> None:
+    ecore, xmi, url = files
+    (tmp_path / "a.json").write_text("{}")
+    with nm.connect(url) as repository:
+        repository.create("taken")
+
+    for named in (xmi, str(tmp_path / "a.json")):
+        sentence = refused("import", named, "--metamodel", ecore, "--model", "taken", "--store", url)
+        assert "already exists" in sentence
+        assert "drop it first or take another name" in sentence
+    with nm.connect(url) as repository:
+        assert repository.metamodels() == []
+
+
+def test_a_file_that_is_given_twice_is_refused_before_a_store_is_made(
+    files: tuple[str, str, str], refused: Any, tmp_path: Path
+) -> None:
+    ecore, xmi, url = files
+    again = f"{tmp_path}/../{tmp_path.name}/a.xmi"
+
+    sentence = refused("import", xmi, again, "--metamodel", ecore, "--model", "m", "--store", url)
+    assert f"{again}: this file is given twice, first as {xmi}; give it once" in sentence
+    assert not Path(url.removeprefix("lmdb:")).exists()
+
+
+def test_adding_to_a_model_that_is_not_there_is_refused_with_what_to_do(
+    files: tuple[str, str, str], refused: Any
+) -> None:
+    ecore, xmi, url = files
+    nm.connect(url).close()
+
+    sentence = refused("import", xmi, "--metamodel", ecore, "--model", "new", "--add", "--store", url)
+    assert "there is no model 'new'" in sentence
+    assert "leave --add out" in sentence
+    with nm.connect(url) as repository:
+        assert repository.metamodels() == []
+
+
+def test_who_interrupts_an_import_is_told_that_nothing_is_left(
+    files: tuple[str, str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ecore, xmi, url = files
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Reading, "end", interrupted)
+    assert main(["import", xmi, "--metamodel", ecore, "--model", "m", "--store", url]) == 130
+    assert capsys.readouterr() == ("", "neomodel: interrupted; nothing of model 'm' is left\n")
+    with nm.connect(url) as repository:
+        assert (repository.models(), repository.imports.names()) == ([], [])
+
+
+def test_what_is_neither_a_file_nor_a_folder_is_told_as_such(refused: Any) -> None:
+    assert "/dev/null: it is no plain file" in refused("import", "/dev/null", "--model", "m")

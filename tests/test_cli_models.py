@@ -2,11 +2,13 @@
 
 import datetime
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import neomodel as nm
+from neomodel.errors import near
 from neomodel.metamodel import Class, DataType, Package
 from neomodel.stores import open_store
 
@@ -120,3 +122,19 @@ def test_drop_without_yes_is_refused_where_nobody_can_be_asked(
     assert "say --yes" in refused("drop", "city")
 
     assert repository.models() == ["city"]
+
+
+def test_a_file_in_place_of_a_store_is_told_as_such(refused: Any, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    assert "that is a file, not a folder" in refused("models", "--store", f"lmdb:{tmp_path / 'file'}")
+
+
+def test_a_name_that_is_far_from_all_is_not_told_for_one() -> None:
+    assert near("articles", ["price"]) == ""
+    assert near("prise", ["price"]) == "; did you mean 'price'?"
+
+
+def test_a_store_without_runs_has_an_empty_list_of_them(repository: nm.Repository, run: Any) -> None:
+    assert run("anna", "runs", said="neomodel: there are no runs\n") == ""
+    assert run("anna", "runs", "--json") == "[]\n"

@@ -80,6 +80,13 @@ def test_a_model_is_brought_up_to_date(repository: nm.Repository, city: nm.Model
     assert labels(repository, "shelf") == ["Ann", "Chapterhouse", "Dune"]
 
 
+def test_that_nothing_has_changed_is_said(city: nm.Model, module: str, run: Any) -> None:
+    run("transform", f"{module}:items", "city", "shelf")
+
+    out = run("transform", f"{module}:items", "city", "shelf", "--incremental")
+    assert out == "shelf: nothing has changed in city since the last run\n"
+
+
 def test_a_rule_that_fails_is_told_in_one_sentence(
     repository: nm.Repository, city: nm.Model, module: str, refused: Any
 ) -> None:
@@ -100,7 +107,7 @@ def test_a_rule_that_fails_is_told_in_one_sentence(
         (["{}:number", "city", "out"], "has no transformation 'number'"),
         (["{}:items", "town", "out"], "there is no model 'town'"),
         (["{}:items", "city", "city"], "'city'"),
-        (["{}:items", "city", "out", "--incremental"], "out"),
+        (["{}:items", "city", "out", "--incremental"], "leave --incremental out to make it"),
         (["{}:items", "city", "out", "--incremental", "--engine", "spark"], "--engine spark"),
         (["{}:items", "city", "out", "--engine", "hadoop"], "hadoop"),
     ],

@@ -143,7 +143,7 @@ def test_a_missing_java_is_told_in_one_sentence(tmp_path, monkeypatch):
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
 
-    with pytest.raises(ClusterFailed, match="cannot find Java PATH: there is no java; install a JDK"):
+    with pytest.raises(ClusterFailed, match="cannot find Java: there is no java in the folders of PATH; install a JDK"):
         java.find_java()
 
 

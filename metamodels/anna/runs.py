@@ -52,8 +52,8 @@ class Runs:
 
     def _opened(self, create: bool) -> nm.Model:
         if not create and MODEL not in self.repository.models():
-            where = f"runs in {self.repository.store.url}"
-            raise nm.InvalidValue(where, "none", "some; `neomodel anna run MODULE:PROCESS` computes one")
+            hint = ": nothing was run there yet; `neomodel anna run MODULE:PROCESS` computes a run"
+            raise nm.ModelNotFound(MODEL, self.repository.store.url, hint)
         self.repository.register(anna_runs)
         try:
             return self.repository.open(MODEL)

@@ -13,10 +13,11 @@ from metamodels import anna, elsa
 from metamodels.anna.differences import Diff
 from metamodels.anna.report import Table, facts, headline, tables
 from metamodels.anna.report_html import page
+from metamodels.anna.runs import MODEL
 from neomodel.cli.frame import AsJson, Refused, StoreUrl, say, visible
 from neomodel.cli.grid import print_grid
 from neomodel.cli.loading import loaded
-from neomodel.repository import connect
+from neomodel.repository import Repository, connect
 from neomodel.times import STABLE, Time, instant, parsed
 from neomodel.xmi import output
 
@@ -187,9 +188,7 @@ def runs(
 ) -> None:
     """List runs: when, in which state, how many steps, failing checks and actions."""
     with connect(store, create=False) as repository:
-        known = anna.Runs(repository, create=False)
-        found = known.of(process) if process is not None else known.all()
-        lines = [_line(one) for one in found]
+        lines = [_line(one) for one in _found(repository, process)]
     if as_json:
         print(json.dumps(lines))
     elif lines:
@@ -201,6 +200,14 @@ def runs(
 
 
 # how
+
+
+def _found(repository: Repository, process: str | None) -> list[anna.Run]:
+    """The runs of a process, or of all; none where nothing was run yet."""
+    if MODEL not in repository.models():
+        return []
+    known = anna.Runs(repository, create=False)
+    return known.all() if process is None else known.of(process)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from neomodel.cli.frame import AsJson, AsOf, Refused, StoreUrl, model_names, vis
 from neomodel.cli.grid import print_grid
 from neomodel.cli.models import check_there
 from neomodel.cli.progress import shares
+from neomodel.cli.text import counted
 from neomodel.cli.transforming import Engine
 from neomodel.repository import connect
 from neomodel.times import STABLE, instant, parsed
@@ -144,7 +145,9 @@ def verify(folder: Folder, as_json: AsJson = False) -> None:
         for place in found.unfinished:
             print(visible(f"{place} is not complete; the command that began it goes on with it"))
         verdict = f"{len(found.damage):,} damaged" if found.damage else "all is as it was written"
-        print(f"{len(found.backups):,} backups, {found.files:,} files, {found.bytes:,} bytes: {verdict}")
+        print(
+            f"{counted(len(found.backups), 'backup')}, {counted(found.files, 'file')}, {found.bytes:,} bytes: {verdict}"
+        )
     if found.damage:
         raise typer.Exit(1)
 

@@ -16,6 +16,7 @@ import typer
 from neomodel.cli.cluster import Folder
 from neomodel.cli.frame import AsJson, StoreUrl
 from neomodel.cli.grid import print_grid
+from neomodel.cli.text import counted
 from neomodel.errors import ClusterFailed, InvalidStore, NeomodelError
 from neomodel.repository import Repository, connect
 
@@ -163,7 +164,7 @@ def _absent(url: str) -> bool:
 def _remedy(url: str) -> str:
     folder = Path(url.partition(":")[2])
     if folder.is_dir() and not os.access(folder, os.W_OK):
-        return "let this user write there, which whoever reads must too; or --store names another one"
+        return "allow this user to write there, since readers of LMDB write its lock file; or --store names another one"
     return "--store names another one"
 
 
@@ -176,7 +177,11 @@ def _contents(repository: Repository, models: list[str]) -> Iterator[Finding]:
         told = f"{len(regions):,} regions on {len(servers)} servers" if servers else "not on this machine's disk"
     else:
         told = f"{size / 1e6:,.1f} MB on disk"
-    yield Finding("contents", FINE, f"{len(models)} models, {len(repository.metamodels())} metamodels; {told}")
+    yield Finding(
+        "contents",
+        FINE,
+        f"{counted(len(models), 'model')}, {counted(len(repository.metamodels()), 'metamodel')}; {told}",
+    )
     if size is not None:
         yield from _space(store.url)
     for name in repository.imports.names():

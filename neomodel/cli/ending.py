@@ -33,7 +33,9 @@ def ended(arguments: Sequence[str]) -> int:
         return _fail(BAD_INPUT, _usage(exc))
     except InvalidStore as exc:
         return _fail(BAD_INPUT, f"{exc}; --store names another one")
-    except (Refused, NeomodelError) as exc:
+    except Refused as exc:
+        return _fail(exc.status, str(exc))
+    except NeomodelError as exc:
         return _fail(BAD_INPUT, str(exc))
     except OSError as exc:
         if exc.filename is None:

@@ -7,13 +7,22 @@ from typing import Annotated, Any
 
 import typer
 
+from neomodel.cli import INTERRUPTED
 from neomodel.errors import NeomodelError
 
 DEFAULT_STORE = "lmdb:neomodel.db"
 
 
 class Refused(Exception):
-    """Ends a command with exit status 2 and this sentence."""
+    """Ends a command with its exit status and this sentence."""
+
+    status = 2
+
+
+class Interrupted(Refused):
+    """Ends a command that can say what it has left, as somebody has interrupted it."""
+
+    status = INTERRUPTED
 
 
 def say(sentence: str) -> None:

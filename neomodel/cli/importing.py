@@ -1,15 +1,17 @@
 """Files of XMI into a model."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from neomodel.cli.frame import Refused, StoreUrl, say
-from neomodel.cli.models import opened_for
+from neomodel.cli.frame import Interrupted, Refused, StoreUrl, say
+from neomodel.cli.models import check_there, opened_for
 from neomodel.cli.progress import shares
-from neomodel.repository import connect
-from neomodel.xmi.source import Source
+from neomodel.repository import Repository, connect
+from neomodel.xmi.source import check_files
 
 
 def import_(
@@ -36,28 +38,32 @@ def import_(
 ) -> None:
     """Read .xmi files into a new model, in constant memory. They may refer to one another, in any order.
 
-    What is odd is told on stderr, with file and line. If the import fails, nothing of the model is left.
+    What is odd is told on stderr, with file and line. If the import fails, nothing of the model is left;
+    the metamodels that were given stay registered, and a store that was made for it stays.
     One .json file, as PyEcore has it, is read the same way, into a new model; for small ones.
     """
     is_json = len(files) == 1 and files[0].suffix.lower() == ".json"
     if is_json and (add or lenient):
         raise Refused(f"--{'add' if add else 'lenient'} is for files of XMI; {files[0]} is read whole, or refused")
-    for path in (*files, *(metamodel or ())):
-        Source(path).check_there()  # before a store is made for it, and metamodels are registered
-    opened = opened_for(metamodel, store, strict=strict) if metamodel else connect(store)
-    with opened as repository, shares(f"importing {model}", "elements") as advance:
-        if is_json:
-            done = repository.import_json(files[0], model=model, metamodel=metamodel or ())
-        else:
-            done = repository.import_xmi(
-                *files,
-                model=model,
-                metamodel=metamodel or (),
-                strict=strict,
-                lenient=lenient,
-                add=add,
-                progress=advance,
-            )
+    check_files(files)  # before a store is made for it, and metamodels are registered
+    check_files(metamodel or ())
+    opened = opened_for(metamodel, store, strict=strict) if metamodel and not add else connect(store, create=not add)
+    with opened as repository:
+        if add:
+            check_there(repository, model, otherwise="leave --add out to make it")
+        with _undone(repository, model, add=add), shares(f"importing {model}", "elements") as advance:
+            if is_json:
+                done = repository.import_json(files[0], model=model, metamodel=metamodel or ())
+            else:
+                done = repository.import_xmi(
+                    *files,
+                    model=model,
+                    metamodel=metamodel or (),
+                    strict=strict,
+                    lenient=lenient,
+                    add=add,
+                    progress=advance,
+                )
     for notice in done.notices:
         say(str(notice))
     rate = done.elements / max(done.seconds, 0.001)
@@ -65,3 +71,14 @@ def import_(
         f"{done.model}: {done.elements:,} elements, {done.references:,} references, "
         f"{done.seconds:.1f} s, {rate:,.0f} elements/s"
     )
+
+
+@contextmanager
+def _undone(repository: Repository, model: str, *, add: bool) -> Iterator[None]:
+    """Tell who interrupts an import that nothing of it is left, where that is so."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if add or model in repository.store.tables():
+            raise
+        raise Interrupted(f"interrupted; nothing of model {model!r} is left") from None

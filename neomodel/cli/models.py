@@ -1,7 +1,6 @@
 """Commands on whole models and metamodels: which there are, away with one."""
 
 import datetime
-import difflib
 import json
 import sys
 from pathlib import Path
@@ -11,7 +10,7 @@ import typer
 
 from neomodel.cli.frame import AsJson, ModelName, Refused, StoreUrl, say
 from neomodel.cli.grid import print_grid
-from neomodel.errors import InvalidStore
+from neomodel.errors import InvalidStore, near
 from neomodel.metamodel import Class, Package
 from neomodel.repository import Repository, connect
 
@@ -116,13 +115,14 @@ def drop(
         repository.drop(name)
 
 
-def check_there(repository: Repository, name: str) -> None:
-    """Return if there is a model of that name, else refuse with the nearest that is."""
+def check_there(
+    repository: Repository, name: str, *, otherwise: str = "`neomodel models` lists those there are"
+) -> None:
+    """Return if there is a model of that name, else refuse with the nearest that is, or what to do otherwise."""
     names = repository.models()
     if name not in names and name not in repository.imports.names():
-        near = difflib.get_close_matches(name, names, 1)
-        remedy = f"did you mean {near[0]!r}?" if near else "`neomodel models` lists those there are"
-        raise Refused(f"there is no model {name!r} in {repository.store.url}; {remedy}")
+        hint = near(name, names) or f"; {otherwise}"
+        raise Refused(f"there is no model {name!r} in {repository.store.url}{hint}")
 
 
 def _confirmed(question: str) -> bool:

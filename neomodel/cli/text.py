@@ -8,6 +8,11 @@ LONGEST = 200
 """Characters of a value that a person is shown."""
 
 
+def counted(number: int, what: str) -> str:
+    """So many of something, of which the plural ends in s."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def name_text(name: bytes) -> str:
     """A key or a column: itself if it is printable text, else 0x and hex digits. `key_of` reads it back."""
     text = _decoded(name)

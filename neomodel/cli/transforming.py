@@ -63,6 +63,8 @@ def transform(
     rules = loaded(transformation, nm.Transformation, "transformation", "MODULE:NAME, such as package.module:rules")
     with connect(store, create=False) as repository:
         check_there(repository, source)
+        if incremental:
+            check_there(repository, target, otherwise="leave --incremental out to make it")
         _register(rules, repository)
         do = _runner(rules, repository.open(source), target, engine, incremental)
         regions = len(repository.store.table(source).regions())
@@ -70,6 +72,8 @@ def transform(
             run = do(progress)
     if as_json:
         print(json.dumps({**attrs.asdict(run), "remote_share": _share(run)}))
+    elif incremental and not (run.elements or run.results):
+        print(f"{run.target}: nothing has changed in {source} since the last run")
     else:
         _print(run, source)
 

@@ -36,7 +36,8 @@ def any_java() -> str:
     home = os.environ.get("JAVA_HOME")
     java = shutil.which("java", path=f"{home}/bin" if home else None)
     if java is None:
-        raise ClusterFailed("find Java", f"JAVA_HOME={home}" if home else "PATH", "there is no java", WANTED)
+        where = f"{home}/bin, which JAVA_HOME names" if home else "the folders of PATH"
+        raise ClusterFailed("find", "Java", f"there is no java in {where}", WANTED)
     return java
 
 

@@ -79,7 +79,10 @@ class Plan:
                 self.rules[rule.name] = BoundRule(rule, number, source(rule.source), kinds)
             except FeatureNotFound as exc:
                 what = f"a class of rule {rule.name} of {transformation.name}"
-                raise InvalidValue(what, exc.missing, f"one that is registered{exc.hint}") from exc
+                hint = (
+                    exc.hint or "; register its metamodel first: `neomodel register FILE.ecore`, or repo.register(...)"
+                )
+                raise InvalidValue(what, exc.missing, f"one that is registered{hint}") from exc
         for bound in self.rules.values():
             _check(bound, self.rules)
         self._candidates: dict[EClass, tuple[BoundRule, ...]] = {}

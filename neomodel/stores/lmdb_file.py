@@ -184,7 +184,8 @@ def use(folder: str, *, create: bool) -> LmdbFile:
     folder = os.path.realpath(folder)
     if not os.path.exists(_data(folder)):
         if not create:
-            raise InvalidStore(f"lmdb:{folder}", "there is no store in that folder")
+            found = "that is a file, not a folder" if os.path.isfile(folder) else "there is no store in that folder"
+            raise InvalidStore(f"lmdb:{folder}", found)
         _create(folder)
     with _lock:
         handle = _files.setdefault(folder, Handle(folder))

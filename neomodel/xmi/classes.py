@@ -77,10 +77,10 @@ class Classes:
         prefix, _, local = said.strip().rpartition(":")
         uri = (self._source.namespace(prefix) or "") if uri is None else uri
         if not self._shapes.knows(uri):
-            where = f"the namespace {uri!r}" if uri else "no namespace"
-            return self._source.fault(
-                f"{said} has {where}, of which there is no metamodel; give it with --metamodel, or register it"
-            )
+            if not uri:
+                return self._source.fault(f"{said} has no namespace; is this a file of XMI?")
+            found = f"{said} has the namespace {uri!r}, of which there is no metamodel"
+            return self._source.fault(f"{found}; give it with --metamodel, or register it")
         return self._source.fault(f"there is no class {local!r} in {uri!r}{near(local, self._shapes.names(uri))}")
 
     def _usable(self, kind: EClass) -> EClass:

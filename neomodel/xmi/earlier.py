@@ -58,6 +58,10 @@ class Earlier:
                 self._heads.append(cell.qualifier)
                 self._paths.append(cell.value.decode(errors="surrogateescape"))
 
+    def has(self, path: str) -> bool:
+        """Whether the file in that place was read."""
+        return path in self._paths
+
     def prefix(self, uri: str, base: str) -> str | None:
         """What texts for objects of the file begin with that a URI means; None if it was not read."""
         found = matching(uri, base, self._paths)

@@ -34,7 +34,7 @@ from neomodel.xmi.opposite_ends import OppositeEnds
 from neomodel.xmi.reading import Reading
 from neomodel.xmi.row_writing import RowWriting
 from neomodel.xmi.shapes import Shapes
-from neomodel.xmi.source import Source
+from neomodel.xmi.source import Source, check_files
 from neomodel.xmi.spellings import spelled
 from neomodel.xmi.spool import Spool
 
@@ -74,6 +74,11 @@ def import_xmi(
     sources = [Source(path) for path in paths]
     if not sources:
         raise InvalidValue("what to import", [], "one file or more")
+    check_files(source.path for source in sources)
+    if add:
+        repository.open(name)
+    else:
+        repository.check_free(name)
     notices = _SomeNotices(strict=strict)
     packages = _registered(repository, metamodel, notices)
     with _added_to(repository, name) if add else repository.importing(name) as model, _room():
@@ -193,6 +198,7 @@ class _Importing:
 
     def _run(self) -> None:
         completing = self._completing
+        self._tell_earlier()
         for number, source in enumerate(self._sources):
             source.parse(Reading(self.work, source, number), self._tell)
         self.work.kept += spelled(slot for shape in self.work.shapes.all for slot in shape.slots)
@@ -204,6 +210,14 @@ class _Importing:
         with closing(OppositeEnds(self.work)) as ends:
             ends.find(completing)
             self._write(completing, ends.amend)
+
+    def _tell_earlier(self) -> None:
+        """Tell which of the files were read into the model before."""
+        earlier = self.work.earlier
+        for source, path in zip(self._sources, self.work.files.paths, strict=True):
+            if earlier is not None and earlier.has(path):
+                text = "this file was read into the model before: what it has may be there twice"
+                self.work.notices.add(source.file, 1, text)
 
     def _write(self, completing: Completing, amend: Amend | None) -> None:
         """Write what was put aside: first what lies in other objects, then the roots."""

@@ -38,6 +38,7 @@ def import_json(
 ) -> Import:
     """Read a file into a new model; see `Repository.import_json`."""
     began = time.perf_counter()
+    repository.check_free(name)
     given = list(metamodel)
     if given:
         repository.register(*given)

@@ -10,7 +10,7 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -57,6 +57,17 @@ def split(name: str) -> tuple[str, str]:
     return uri, local
 
 
+def check_files(paths: Iterable[str | os.PathLike[str]]) -> None:
+    """Raise `InvalidFile` unless each file is there, and is given once, however its path is spelled. Costs nothing."""
+    given: dict[str, str] = {}
+    for source in map(Source, paths):
+        source.check_there()
+        place = os.path.realpath(source.path)
+        if place in given:
+            raise InvalidFile(source.file, f"this file is given twice, first as {given[place]}; give it once")
+        given[place] = source.file
+
+
 class Source:
     """One file: XML in any encoding that Python knows, or a zip archive of one such file, as `.zxmi` is."""
 
@@ -76,8 +87,13 @@ class Source:
     def check_there(self) -> None:
         """Raise `InvalidFile` if there is no file of that name. Costs nothing."""
         if not self.path.is_file():
-            found = "it is no file; name one, not a folder" if self.path.exists() else "there is no such file"
-            raise InvalidFile(self.file, found)
+            raise InvalidFile(self.file, self._instead())
+
+    def _instead(self) -> str:
+        """What is there, where there is no file."""
+        if self.path.is_dir():
+            return "it is a folder; name a file"
+        return "it is no plain file; name one" if self.path.exists() else "there is no such file"
 
     @property
     def line(self) -> int:

@@ -30,7 +30,7 @@ from spark.source import register
 SERVERS = 3
 SETTLING = 10  # seconds until times are stable, where nobody writes from elsewhere
 NEXT = """
-To go on: open that page in a browser; read docs/tutorial.md; or work on models of your own:
+To go on: open that page in a browser, read docs/tutorial.md, or try your own models:
   source .venv/bin/activate
   neomodel --help
 """

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 WIDEST = 100
+_INDENT = 12
 _ABOVE = "\033[A\033[2K"  # one line up, and nothing in it
 
 
@@ -31,7 +32,8 @@ class Teller:
         yield
         seconds = time.perf_counter() - start
         self.steps.append((what, seconds, []))
-        print(f"{_ABOVE if self._replaces else ''}{_took(seconds)}  {what if self._replaces else 'done'}", flush=True)
+        done = _wrapped(_took(seconds), what if self._replaces else "done")
+        print(f"{_ABOVE if self._replaces else ''}{done}", flush=True)
 
     def within(self, line: str) -> None:
         """Of the step that is being done: how far it is."""
@@ -39,17 +41,22 @@ class Teller:
             print(_ABOVE, end="")
             self._begin(line)
         else:
-            print(f"{' ' * 12}{line}", flush=True)
+            print(_wrapped("", line), flush=True)
 
     def more(self, *lines: str) -> None:
         """Of the step before."""
         self.steps[-1][2].extend(lines)
         for line in lines:
-            print(textwrap.indent(textwrap.fill(line, max(20, _width() - 12)), " " * 12), flush=True)
+            print(_wrapped("", line), flush=True)
 
     def _begin(self, what: str) -> None:
-        line = f"{'…':>10}  {what}"
+        line = f"{'…':>{_INDENT - 2}}  {what}"
         print(line[: _width() - 1] if self._replaces else line, flush=True)  # one line, since one is replaced
+
+
+def _wrapped(head: str, text: str) -> str:
+    """The text beside a head, in lines no wider than the terminal."""
+    return textwrap.fill(text, max(32, _width()), initial_indent=f"{head:<{_INDENT}}", subsequent_indent=" " * _INDENT)
 
 
 def _width() -> int:

@@ -44,7 +44,7 @@ def test_a_store_without_metamodels_says_so_and_stays_as_it_is(store: Store) -> 
 
     assert (registry.names(), list(registry.find()), registry.register()) == ([], [], ())
     for ask in (registry.load, registry.versions):
-        with pytest.raises(MetamodelNotFound, match="the nearest are: none"):
+        with pytest.raises(MetamodelNotFound, match="none is registered; fix"):
             ask(JAVA)
     with pytest.raises(InvalidModel):
         registry.register(package(class_("A", supers="Nil")))

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import neomodel as nm
-from neomodel import repository
+from neomodel import sharing
 from neomodel.repository import Repository
 from neomodel.stores import lmdb_file
 from tests.objects.library import Book, Shelf, library, stocked
@@ -153,14 +153,14 @@ def test_an_object_that_is_not_stored_is_not_pickled() -> None:
 def test_repositories_that_are_shared_are_closed_when_many_others_were_asked_for_and_nobody_uses_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(repository, "_shared", OrderedDict())
-    monkeypatch.setattr(repository, "_SHARED", 2)
+    monkeypatch.setattr(sharing, "_shared", OrderedDict())
+    monkeypatch.setattr(sharing, "_SHARED", 2)
     urls = [f"lmdb:{tmp_path}/{number}" for number in range(4)]
     for url in urls:
         with nm.connect(url) as repo:
             repo.register(library)
             repo.create("m").roots.append(Book(name=url))
-    first, *others = (next(repository.shared(url).open("m").all(Book)) for url in urls)
+    first, *others = (next(sharing.shared(url).open("m").all(Book)) for url in urls)
     assert open_files(tmp_path) == ["0", "1", "2", "3"], "objects of all are held"
 
     others.clear()

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import neomodel as nm
-from neomodel import repository
+from neomodel import sharing
 from neomodel.stores import lmdb_file
 from spark import ElsaSource, ModelSource
 from spark.session import know
@@ -24,8 +24,8 @@ def _closed() -> Iterator[None]:
     the address space, which has room for a hundred or so."""
     before = set(lmdb_file._files)
     yield
-    while repository._shared:
-        repository._shared.popitem()[1].close()
+    while sharing._shared:
+        sharing._shared.popitem()[1].close()
     for folder in set(lmdb_file._files) - before:
         left = lmdb_file._files[folder]
         while left.users:

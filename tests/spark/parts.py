@@ -9,7 +9,7 @@ import pytest
 
 import neomodel as nm
 from neomodel.prefilling import ROWS
-from neomodel.repository import shared
+from neomodel.sharing import shared
 from neomodel.stores.wrappers import Caching, Counting
 from spark.live import Task
 from spark.partitions import Part

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import strategies as st
 
 import neomodel as nm
-from neomodel import repository, trees
+from neomodel import sharing, trees
 from tests.xmi.random_models import Filled, fill
 
 
@@ -22,7 +22,7 @@ def new_repository() -> Iterator[nm.Repository]:
         try:
             yield repo
         finally:
-            if found := repository._shared.pop(url, None):
+            if found := sharing._shared.pop(url, None):
                 found.close()
 
 

@@ -35,7 +35,7 @@ def told(failure: pytest.ExceptionInfo[PySparkException]) -> str:
         ({"type": "Thing", "columns": "nmae"}, "has no 'nmae'; did you mean 'name'?"),
         ({"type": "Thing", "columns": ""}, "option columns is ''"),
         ({"type": "Thing", "columns": "name,name"}, "each once"),
-        ({"as_of": "yesterday"}, "a time is 'yesterday', expected such as 2024-05-01T12:00:00+02:00"),
+        ({"as_of": "yesterday"}, "a time is 'yesterday', expected one such as 2024-05-01T12:00:00+02:00"),
         ({"as_of": "9999-01-01T00:00:00+00:00"}, "others may still write under that time"),
         ({"as_of": "1000"}, "it was created later"),
         ({"exact": "perhaps"}, "option exact is 'perhaps', expected true or false"),

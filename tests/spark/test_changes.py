@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import neomodel as nm
 from neomodel import trees
 from neomodel.metamodel import ECORE, Attribute, Class, Package, TypeName
-from neomodel.repository import shared
+from neomodel.sharing import shared
 from neomodel.stores.wrappers import Counting
 from spark import sorting
 from spark.changes import ChangeReader

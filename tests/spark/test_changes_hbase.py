@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 import neomodel as nm
-from neomodel import repository, trees
+from neomodel import sharing, trees
 from neomodel.cluster import Cluster
 from tests.spark.following import Busybody, Follower, check_lengthened, expected, lengthened, told
 from tests.spark.things import Thing, things
@@ -25,7 +25,7 @@ def model(hbase: Cluster) -> Iterator[nm.Model]:
         yield model
         for name in repo.store.tables():
             repo.store.table(name).drop()
-        repository._shared.pop(repo.store.url).close()
+        sharing._shared.pop(repo.store.url).close()
 
 
 def settled() -> None:

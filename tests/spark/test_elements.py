@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 import neomodel as nm
 import spark
-from neomodel.repository import shared
+from neomodel.sharing import shared
 from spark.snapshots import Snapshot
 from tests.spark.things import Other, Special, Thing, things
 

@@ -91,7 +91,7 @@ def test_looking_up_costs_one_call_for_a_thousand_keys(tmp_path: Path, monkeypat
         ({"system": "crn"}, "did you mean 'crm'?"),
         ({"sytem": "crm"}, "an option of format elsa is 'sytem', expected one of"),
         ({"token": "hello"}, "a token is 'hello', expected one that a store has given"),
-        ({"event": "yesterday"}, "a time is 'yesterday', expected such as"),
+        ({"event": "yesterday"}, "a time is 'yesterday', expected one such as"),
         ({"event": "stable"}, "option event is 'stable', expected a time"),
         ({"elsa": "elza"}, "ELSA in lmdb:"),
         ({"ingest": str(2**62)}, "others may still write under that time"),

@@ -13,7 +13,7 @@ from pyspark.sql import datasource as ds
 from pyspark.sql import functions as f
 
 import neomodel as nm
-from neomodel.repository import shared
+from neomodel.sharing import shared
 from neomodel.stores.wrappers import Counting
 from spark import ModelSource
 from tests.spark.things import Colour, Thing, things

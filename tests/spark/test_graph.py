@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 import neomodel as nm
 import spark
-from neomodel.repository import shared
+from neomodel.sharing import shared
 from neomodel.stores.wrappers import Counting
 from spark import ModelSource
 from tests.spark.random_models import Form, forms, new_model

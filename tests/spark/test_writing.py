@@ -9,7 +9,7 @@ import pytest
 
 import neomodel as nm
 from neomodel import ids, layout
-from neomodel.repository import shared
+from neomodel.sharing import shared
 from neomodel.stores import VERSION
 from neomodel.stores.wrappers import Counting
 from tests.spark.people import Firm, Person, people

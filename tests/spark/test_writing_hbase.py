@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 
 import neomodel as nm
-from neomodel import repository
+from neomodel import sharing
 from neomodel.cluster import Cluster
-from neomodel.repository import shared
+from neomodel.sharing import shared
 from neomodel.stores.wrappers import Counting
 from spark import undo, unfinished_jobs
 from tests.spark.people import Firm, Person, people
@@ -33,7 +33,7 @@ def models(hbase: Cluster, tmp_path: Path) -> Any:
     with nm.connect(hbase.url) as there, nm.connect(f"lmdb:{tmp_path}/db") as here:
         yield peopled(there), peopled(here)
         there.drop("bulk")
-        repository._shared.pop(hbase.url).close()
+        sharing._shared.pop(hbase.url).close()
 
 
 def table() -> pa.Table:

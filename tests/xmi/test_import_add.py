@@ -176,6 +176,7 @@ def test_there_has_to_be_a_model_to_add_to(tmp_path: Path, capsys: pytest.Captur
     with pytest.raises(nm.ModelNotFound):
         repository.import_xmi(written(tmp_path / "a.xmi", "<l:Book NS/>"), model="m", add=True)
     assert repository.models() == []
+    nm.connect(f"lmdb:{tmp_path / 'store'}").close()
     assert (
         main(["import", str(tmp_path / "a.xmi"), "--model", "m", "--add", "--store", f"lmdb:{tmp_path / 'store'}"]) == 2
     )

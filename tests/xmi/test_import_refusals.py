@@ -16,7 +16,7 @@ REFUSED = {
     "<l:Librery NS/>": r":2: there is no class 'Librery' in 'http://library'; did you mean 'Library'\?",
     "<l:Named NS/>": r":2: library\.Named is abstract: say of which class this is, by xsi:type",
     '<x:Thing NS xmlns:x="http://x"/>': r":2: Thing has the namespace 'http://x', of which there is no metamodel",
-    "<Thing NS/>": r":2: Thing has no namespace, of which there is no metamodel",
+    "<Thing NS/>": r":2: Thing has no namespace; is this a file of XMI\?",
     '<l:Library NS><shelves xsi:type="l:Person"/></l:Library>': r":2: library\.Library\.shelves holds objects of lib",
     '<l:Library NS><shelves xsi:type="l:Shelv"/></l:Library>': r":2: there is no class 'Shelv' in",
     "<l:Library NS><director/>\n<director/></l:Library>": r":3: library\.Library\.director holds one object",
