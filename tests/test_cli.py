@@ -80,6 +80,15 @@ def test_help_asks_for_no_value_where_none_is_taken(path: str, capsys: pytest.Ca
     assert "<bool>" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("path", ["", *commands()])
+def test_h_is_short_for_help(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*path.split(), "-h"]) == 0
+    short = capsys.readouterr().out
+
+    assert main([*path.split(), "--help"]) == 0
+    assert capsys.readouterr().out == short
+
+
 @pytest.mark.parametrize("arguments", [[], ["--help"]])
 def test_help_lists_every_command_under_a_heading(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 0

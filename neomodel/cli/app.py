@@ -24,7 +24,7 @@ from neomodel.cli import (
     sync,
     transforming,
 )
-from neomodel.cli.frame import Commands, StoreBefore, without_values
+from neomodel.cli.frame import Commands, StoreBefore, as_usual
 
 app = typer.Typer(
     help="Keep models that are too large for memory in a store, look at them and bring them out again.",
@@ -233,4 +233,4 @@ _cluster_commands.add(cluster.status, "neomodel cluster status", "neomodel clust
 _cluster_commands.add(cluster.url, "neomodel cluster url", 'export NEOMODEL_STORE="$(neomodel cluster url)"')
 
 command = get_command(app)
-without_values(command)
+as_usual(command)

@@ -97,13 +97,14 @@ AsOf = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 
-def without_values(command: Any) -> None:
-    """Let the help of a command, and of those below it, name flags alone: Typer writes `<bool>` beside them."""
-    for parameter in command.get_params(typer.Context(command)):
+def as_usual(command: Any) -> None:
+    """Let a command, and those below it, take `-h` for `--help`, an option that Typer makes when options are asked for
+    the first time: here. And let its help name flags alone: Typer writes `<bool>` beside them."""
+    for parameter in command.get_params(typer.Context(command, help_option_names=["-h", "--help"])):
         if getattr(parameter, "is_flag", False):
             parameter.metavar = ""
     for below in getattr(command, "commands", {}).values():
-        without_values(below)
+        as_usual(below)
 
 
 class Commands:
