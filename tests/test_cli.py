@@ -196,7 +196,7 @@ def failing(error: BaseException) -> Any:
         (
             StoreUnavailable("tables", "hbase://h", "no route"),
             2,
-            "tables on hbase://h failed and wrote nothing: no route",
+            "tables on hbase://h failed and wrote nothing: no route; `neomodel doctor` with the same store looks",
         ),
         (PermissionError(13, "Permission denied", "x.db"), 2, "cannot use 'x.db': Permission denied"),
         (FileNotFoundError(2, "No such file or directory", b"x\xff"), 2, r"cannot use 'x\udcff': No such file"),

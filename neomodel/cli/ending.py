@@ -12,7 +12,7 @@ import typer
 from neomodel import __version__
 from neomodel.cli.app import command
 from neomodel.cli.frame import Refused, say
-from neomodel.errors import InvalidStore, NeomodelError
+from neomodel.errors import InvalidStore, NeomodelError, StoreUnavailable
 
 COMPLETION = "_NEOMODEL_COMPLETE"  # what a shell sets that asks which words may follow
 BAD_INPUT, BUG, PIPE_CLOSED = 2, 70, 141
@@ -33,6 +33,8 @@ def ended(arguments: Sequence[str]) -> int:
         return _fail(BAD_INPUT, _usage(exc))
     except InvalidStore as exc:
         return _fail(BAD_INPUT, f"{exc}; --store names another one")
+    except StoreUnavailable as exc:
+        return _fail(BAD_INPUT, f"{exc}; `neomodel doctor` with the same store looks for the cause")
     except Refused as exc:
         return _fail(exc.status, str(exc))
     except NeomodelError as exc:
