@@ -43,7 +43,7 @@ def test_a_rule_that_fails_in_a_task_is_one_sentence_and_no_stack(model: nm.Mode
 @pytest.mark.parametrize(
     ("java", "said"),
     [
-        ("", "there is no java; install a JDK"),
+        ("", "bin, which JAVA_HOME names; install a JDK"),
         ("#!/bin/sh\nexit 1\n", "it ended at once, and said above why; install a JDK"),
     ],
 )
