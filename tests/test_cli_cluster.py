@@ -210,7 +210,7 @@ def test_a_folder_that_can_hold_no_cluster_is_one_sentence(name: str, tmp_path: 
         (["--port", "80"], "invalid value for '--port'"),
         (["--port", "65535"], "expected the first of 6 ports, 1024 to 65530"),
         (["--folder", "one,two"], "expected a path of ASCII letters"),
-        ([], "there is no java; install a JDK"),
+        ([], "bin, which JAVA_HOME names; install a JDK"),
     ],
 )
 def test_what_cannot_be_started_is_one_sentence(arguments: list[str], said: str, tmp_path: Path) -> None:
