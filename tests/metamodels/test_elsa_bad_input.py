@@ -122,7 +122,7 @@ def test_a_token_of_another_store_is_refused(store: elsa.ElsaStore, repo: Reposi
 
 
 def test_a_store_that_is_not_there_is_told_of_if_it_is_not_to_be_made(repo: Repository) -> None:
-    with pytest.raises(nm.InvalidValue, match=r"ELSA in .* is 'nowhere', expected one that there is"):
+    with pytest.raises(nm.ModelNotFound, match=r"no model 'nowhere' in .*: nothing was written to ELSA there yet"):
         elsa.open(repo, "nowhere", create=False)
     with pytest.raises(nm.InvalidValue, match="where to open ELSA"):
         elsa.open("lmdb:x")  # type: ignore[arg-type]

@@ -185,7 +185,7 @@ def test_what_is_no_file_of_xml_is_refused(tmp_path: Path, content: bytes | None
 
     with pytest.raises(InvalidFile, match=rf"a\.xmi: {reason}"):
         told(path)
-    with pytest.raises(InvalidFile, match="it is no file"):
+    with pytest.raises(InvalidFile, match="it is a folder; name a file"):
         told(tmp_path)
 
 
