@@ -115,8 +115,8 @@ def _put_hbase(host: str, port: int, name: str, pairs: Iterator[Pair]) -> None:
 
 def _measured(
     session: SparkSession, url: str, queue: Path, count: int, made: Callable[[], Callable[[Any], None]]
-) -> tuple[Result, Result]:
-    """Beside rows at hand, and beside a writer of one's own."""
+) -> tuple[float, float, float]:
+    """Seconds with rows at hand, of a writer of one's own, and of neomodel."""
     pairs = [_pair(line) for file in sorted(queue.iterdir()) for line in file.read_text().splitlines()]
     numbers = itertools.count()
     times: tuple[list[float], ...] = ([], [], [])
@@ -135,9 +135,22 @@ def _measured(
             for some, seconds in zip(times, found, strict=True):
                 some.append(seconds)
     plain, own, ours = map(median, times)
-    names = ("beside rows at hand, no Spark", "beside a writer of one's own on Spark")
-    cases = [Case(name, "messages", count, list, list, 0.5) for name in names]
-    return Result(cases[0], plain, ours), Result(cases[1], own, ours)
+    return plain, own, ours
+
+
+def _compared(where: str, driver: str, count: int, plain: float, own: float, ours: float) -> list[Measured]:
+    """The job as another does it on Spark, and as it is where rows are at hand."""
+    case = Case("messages of a queue", "messages", count, list, list, 0.5)
+    return [
+        Comparison(
+            f"Synchronization {where}, {count:,}",
+            f"a writer of one's own on Spark, {driver}",
+            [Result(case, own, ours)],
+        ),
+        Comparison(
+            f"The same beside rows at hand {where}, {count:,}", f"raw {driver}, no Spark", [Result(case, plain, ours)]
+        ),
+    ]
 
 
 def _memory(session: SparkSession, url: str, folder: Path, count: int) -> Figures:
@@ -201,10 +214,8 @@ def _on_lmdb(session: SparkSession) -> list[Measured]:
         def made() -> Callable[[Any], None]:
             return partial(_put_lmdb, f"{folder}/raw{next(numbers)}")
 
-        results = _measured(session, url, queue, count, made)
-        title = f"Synchronization into LMDB, {count:,} messages"
-        memory = [] if QUICK else [_memory(session, url, Path(folder), MEMORY)]
-        return [Comparison(title, "raw py-lmdb", list(results)), *memory]
+        found = _compared("into LMDB", "py-lmdb", count, *_measured(session, url, queue, count, made))
+        return found if QUICK else [*found, _memory(session, url, Path(folder), MEMORY)]
 
 
 def _on_hbase(session: SparkSession) -> list[Measured]:
@@ -219,9 +230,8 @@ def _on_hbase(session: SparkSession) -> list[Measured]:
             return partial(_put_hbase, address.host, address.port1, name)
 
         elsa.open(repository)
-        results = _measured(session, url, queue, count, made)
-        title = f"Synchronization into HBase, one server, {count:,} messages"
-        return [Comparison(title, "raw happybase", list(results))]
+        measured = _measured(session, url, queue, count, made)
+        return _compared("into HBase, one server", "happybase", count, *measured)
 
 
 def report(stores: Collection[str] = STORES) -> list[Measured]:
