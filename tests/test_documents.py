@@ -104,3 +104,18 @@ def test_the_picture_of_the_architecture_is_what_its_source_draws() -> None:
     drawn = runpy.run_path(str(ROOT / "docs" / "pictures"))["picture"]()
 
     assert (ROOT / "docs" / "pictures" / "architecture.svg").read_text() == drawn, "`make reference` draws it anew"
+
+
+def test_the_figures_of_the_readme_are_those_of_the_last_whole_run_of_the_benchmarks() -> None:
+    section = (ROOT / "README.md").read_text().partition("## What it costs")[2].partition("\n## ")[0]
+    measured = numbers((ROOT / "benchmarks" / "results" / "README.md").read_text())
+    cells = [cell for line in section.splitlines() if line.startswith("| ") for cell in line.split("|")[2:]]
+    told = {number for cell in cells for number in numbers(cell)}
+
+    assert len(told) > 20
+    assert told <= measured
+
+
+def numbers(text: str) -> set[str]:
+    """The numbers in a text, as they are written; those in names are none."""
+    return set(re.findall(r"(?<![\w\[.,])\d[\d,]*(?:\.\d+)?(?![\w\]])", text))

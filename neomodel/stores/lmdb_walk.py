@@ -229,19 +229,16 @@ def newest(cursor: Any, prefix: bytes, keys: Iterable[bytes], first: bytes, last
         row: Row = {}
         stop = head + last
         cut = slice(len(head) + 1, -_TIME - 1)
-        versions = 0
         if cursor.set_range(head + first):
             for stored, value in cursor:
                 if stored >= stop:
                     break
-                if value < b"\1":
-                    versions = -1
-                    break
                 column = stored[cut]
-                row[columns.setdefault(column, column)] = value
-                versions += 1
-        if versions != len(row):
-            row = row_at(cursor, head, [(first, last)], b"") or {}
+                column = columns.setdefault(column, column)
+                if value < b"\1" or column in row:  # stored in a special way, or an older version: there may be many
+                    row = row_at(cursor, head, [(first, last)], b"") or {}
+                    break
+                row[column] = value
         if row:
             found[key] = row
     return found
