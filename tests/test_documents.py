@@ -118,4 +118,4 @@ def test_the_figures_of_the_readme_are_those_of_the_last_whole_run_of_the_benchm
 
 def numbers(text: str) -> set[str]:
     """The numbers in a text, as they are written; those in names are none."""
-    return set(re.findall(r"(?<![\w\[.,])\d[\d,]*(?:\.\d+)?(?![\w\]])", text))
+    return set(re.findall(r"(?<![\w\[.,])\d+(?:,\d{3})*(?:\.\d+)?(?![\w\]])", text))
