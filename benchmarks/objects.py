@@ -30,7 +30,7 @@ from neomodel.stores.hbase_url import parse
 BODIES = 4
 CLASSES, HBASE_CLASSES = sized((20_000, 1_000), (1_000, 300))
 OBJECTS, HBASE_OBJECTS = ((2 * BODIES + 1) * classes + 1 for classes in (CLASSES, HBASE_CLASSES))
-ROUNDS, HBASE_ROUNDS = sized((5, 3), (2, 1))
+ROUNDS, HBASE_ROUNDS = sized((5, 3), (1, 1))
 BATCH = 500  # rows that raw happybase writes at once, as neomodel does
 
 
